@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a test's command where the programs and Python modules it needs are installed; elsewhere says which is missing.
 
-usage: when_installed.py <test> [program:NAME[,NAME...]:PACKAGES] [module:NAME:PACKAGES] ... -- command ...
+usage: when_installed.py <test> [program:NAME[,NAME...]:PACKAGES] [module:NAME:PACKAGES] [folder:PATTERN:PACKAGES] ... -- command ...
 
 One of the NAMEs of a program is enough; PACKAGES: how Debian 12 calls what holds it, with =12 at the end if later releases of Debian
 have another version, which ./capstan does not install there. Exit status: the command's; 77, which
@@ -10,6 +10,7 @@ CAPSTAN_COMPLETE_TESTS=1 (./capstan test, which has just installed it all) and, 
 CAPSTAN_SKIPPED_TESTS: a file to which the reason is appended too.
 """
 
+import glob
 import importlib.util
 import os
 import pathlib
@@ -38,6 +39,8 @@ def lack(need):
         return f"{names.split(',')[0]} is not installed (Debian: {packages})"
     if kind == "module" and importlib.util.find_spec(names) is None:
         return f"{sys.executable} has no module {names} (Debian: {packages}, for /usr/bin/python3)"
+    if kind == "folder" and not glob.glob(names):
+        return f"{names} is not there (Debian: {packages})"
     return None
 
 

@@ -45,6 +45,14 @@ module capstan
       type(c_ptr), value :: context, x, y
       integer(c_int) :: failure
     end function capstan_apply
+    !> After an iteration: 0, or another number to end the solve. residuals: norms of the columns, from the method.
+    function capstan_test(context, iteration, residuals, columns) bind(c) result(ends)
+      import :: c_ptr, c_int, c_double
+      type(c_ptr), value :: context
+      integer(c_int), value :: iteration, columns
+      real(c_double), intent(in) :: residuals(*)
+      integer(c_int) :: ends
+    end function capstan_test
   end interface
 
   interface
@@ -87,13 +95,19 @@ module capstan
       type(c_funptr), value :: apply
       integer(c_int) :: status
     end function capstan_set_preconditioner
-    function capstan_set_limits(solver, tolerance, max_iterations) bind(c) result(status)
+    function capstan_set_limits(solver, tolerance, absolute_tolerance, max_iterations) bind(c) result(status)
       import :: c_int, c_ptr, c_double
       type(c_ptr), value :: solver
-      real(c_double), value :: tolerance
+      real(c_double), value :: tolerance, absolute_tolerance
       integer(c_int), value :: max_iterations
       integer(c_int) :: status
     end function capstan_set_limits
+    function capstan_set_test(solver, test, context) bind(c) result(status)
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: solver, context
+      type(c_funptr), value :: test
+      integer(c_int) :: status
+    end function capstan_set_test
     function capstan_keep_history(solver, keep) bind(c) result(status)
       import :: c_int, c_ptr
       type(c_ptr), value :: solver

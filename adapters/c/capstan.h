@@ -1,15 +1,18 @@
 #ifndef CAPSTAN_H
 #define CAPSTAN_H
 /** \file
- * Capstan's methods for programs in C, C++ and Fortran (capstan.f90): systems A x = b of real numbers, distributed by rows.
+ * Capstan's methods for programs in C, C++ and Fortran (capstan.f90): systems A x = b of real numbers, distributed by
+ * rows.
  *
- * Each rank owns consecutive rows: rank 0 the first ones, and so on; a rank may own none. Vectors are arrays of the rows of
- * this rank, in double precision, in the memory of the host. Of several columns, column j begins at j * leading dimension.
+ * Each rank owns consecutive rows: rank 0 the first ones, and so on; a rank may own none. Vectors are arrays of the
+ * rows of this rank, in double precision, in the memory of the host. Of several columns, column j begins at j * leading
+ * dimension.
  *
- * Functions are collective over the solver's communicator unless they are said to be local, and return CAPSTAN_SUCCESS or
- * an error. An error is the same on all ranks, also where one rank alone gave a wrong argument; CAPSTAN_ERROR_LONE is the
- * exception, and so is a solver that is NULL. After an error the solver is as it was, and x too, but for an error in the middle of a solve. No exception
- * leaves a function, and none ends the program. A solve that does not converge is no error: its outcome says why.
+ * Functions are collective over the solver's communicator unless they are said to be local, and return CAPSTAN_SUCCESS
+ * or an error. An error is the same on all ranks, also where one rank alone gave a wrong argument; CAPSTAN_ERROR_LONE
+ * is the exception, and so is a solver that is NULL. After an error the solver is as it was, and x too, but for an
+ * error in the middle of a solve. No exception leaves a function, and none ends the program. A solve that does not
+ * converge is no error: its outcome says why.
  *
  * Different solvers may be used by different threads where MPI allows that; one solver serves one thread at a time.
  */
@@ -75,16 +78,16 @@ typedef struct capstan_outcome {
 /** This rank's rows of a square matrix in compressed form. \c size is sizeof(capstan_csr). */
 typedef struct capstan_csr {
   size_t size;
-  int64_t rows;         /**< of this rank */
-  int index_bits;       /**< of row_start and columns: 32 or 64 */
-  const void *row_start; /**< rows + 1 numbers from 0: row i has the entries row_start[i] ... row_start[i + 1] - 1 */
-  const void *columns;   /**< global numbers from 0, each once in a row, in any order */
-  const double *values;
+  int64_t rows;          /**< of this rank */
+  int index_bits;        /**< of row_start and columns: 32 or 64 */
+  const void* row_start; /**< rows + 1 numbers from 0: row i has the entries row_start[i] ... row_start[i + 1] - 1 */
+  const void* columns;   /**< global numbers from 0, each once in a row, in any order */
+  const double* values;
 } capstan_csr;
 
-/** y = A x or z = M^-1 r for the rows of this rank. x and y are never the same array, and may be NULL where the rank has no
- * rows. Collective. Returns 0, or any other number for a failure, on any of the ranks: the solve ends. */
-typedef int (*capstan_apply)(void *context, const double *x, double *y);
+/** y = A x or z = M^-1 r for the rows of this rank. x and y are never the same array, and may be NULL where the rank
+ * has no rows. Collective. Returns 0, or any other number for a failure, on any of the ranks: the solve ends. */
+typedef int (*capstan_apply)(void* context, const double* x, double* y);
 
 typedef struct capstan_solver capstan_solver;
 
@@ -101,55 +104,81 @@ CAPSTAN_API int capstan_version(void);
  *     preconditioner: muelu  # none where nothing is said; else A has to be given by its entries
  *   NULL or an empty text: method: capstan_cg
  * \param[out] solver NULL after an error, whose text capstan_error_text(NULL) has */
-CAPSTAN_API int capstan_create(MPI_Comm comm, const char *text, capstan_solver **solver);
-/** The same, from a file that rank 0 reads: an entry, or a deck, of which the solver \p name is taken (NULL: the only one).
+CAPSTAN_API int capstan_create(MPI_Comm comm, const char* text, capstan_solver** solver);
+/** The same, from a file that rank 0 reads: an entry, or a deck, of which the solver \p name is taken (NULL: the only
+ * one).
  */
-CAPSTAN_API int capstan_create_from_file(MPI_Comm comm, const char *file, const char *name, capstan_solver **solver);
+CAPSTAN_API int capstan_create_from_file(MPI_Comm comm, const char* file, const char* name, capstan_solver** solver);
 /** The same for a communicator of Fortran, or of mpi4py's py2f(). \{ */
-CAPSTAN_API int capstan_create_f(MPI_Fint comm, const char *text, capstan_solver **solver);
-CAPSTAN_API int capstan_create_from_file_f(MPI_Fint comm, const char *file, const char *name, capstan_solver **solver);
+CAPSTAN_API int capstan_create_f(MPI_Fint comm, const char* text, capstan_solver** solver);
+CAPSTAN_API int capstan_create_from_file_f(MPI_Fint comm, const char* file, const char* name, capstan_solver** solver);
 /** \} */
 /** Sets *solver to NULL. It may come after MPI has ended, which has freed all but the handle itself. Collective. */
-CAPSTAN_API void capstan_destroy(capstan_solver **solver);
+CAPSTAN_API void capstan_destroy(capstan_solver** solver);
 
 /** A is what \p apply does. \param rows of this rank */
-CAPSTAN_API int capstan_set_operator(capstan_solver *solver, int64_t rows, capstan_apply apply, void *context);
+CAPSTAN_API int capstan_set_operator(capstan_solver* solver, int64_t rows, capstan_apply apply, void* context);
 /** A by its entries. row_start and columns are copied; values are read now and in capstan_matrix_changed(). */
-CAPSTAN_API int capstan_set_matrix(capstan_solver *solver, const capstan_csr *matrix);
+CAPSTAN_API int capstan_set_matrix(capstan_solver* solver, const capstan_csr* matrix);
 /** The values have changed where they are: they are read again, and the preconditioner follows as
  * \c recompute_preconditioner and \c reuse_preconditioner say. */
-CAPSTAN_API int capstan_matrix_changed(capstan_solver *solver);
-/** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side says.
+CAPSTAN_API int capstan_matrix_changed(capstan_solver* solver);
+/** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side
+ * says.
  */
-CAPSTAN_API int capstan_set_preconditioner(capstan_solver *solver, capstan_apply apply, void *context);
+CAPSTAN_API int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context);
 
-/** Tolerance and limit of the next solves, in place of those of the text. \param max_iterations at least 0 */
-CAPSTAN_API int capstan_set_limits(capstan_solver *solver, double tolerance, int max_iterations);
+/** Tolerances and limit of the next solves, in place of those of the text: a column has converged where its residual
+ * meets \p tolerance times its scale or \p absolute_tolerance, whichever asks for less. All are at least 0. */
+CAPSTAN_API int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance,
+                                   int max_iterations);
+/** What the application says after an iteration: 0, or any other number to end the solve (CAPSTAN_USER_TEST), the same
+ * on all ranks. \param residuals norms that the method has, of each column, not scaled: of b - A x, or under GMRES with
+ * a preconditioner on the left of M^-1 (b - A x). They may be off by rounding: what ends a solve is computed anew */
+typedef int (*capstan_test)(void* context, int iteration, const double* residuals, int columns);
+/** Has \p test asked after the first residual and after each iteration, or s of them, of later solves; NULL: no longer.
+ */
+CAPSTAN_API int capstan_set_test(capstan_solver* solver, capstan_test test, void* context);
 /** Whether later solves keep their history: 0 or 1. */
-CAPSTAN_API int capstan_keep_history(capstan_solver *solver, int keep);
+CAPSTAN_API int capstan_keep_history(capstan_solver* solver, int keep);
 
 /** Solves A x = b. \param[in,out] x the guess, and the solution: never worse than the guess
  * \param[out] outcome NULL: not asked for */
-CAPSTAN_API int capstan_solve(capstan_solver *solver, const double *b, double *x, capstan_outcome *outcome);
+CAPSTAN_API int capstan_solve(capstan_solver* solver, const double* b, double* x, capstan_outcome* outcome);
 /** The same for several right-hand sides. \param ldb, ldx at least the rows of this rank, and 1 */
-CAPSTAN_API int capstan_solve_columns(capstan_solver *solver, int columns, const double *b, int64_t ldb, double *x,
-                                      int64_t ldx, capstan_outcome *outcome);
+CAPSTAN_API int capstan_solve_columns(capstan_solver* solver, int columns, const double* b, int64_t ldb, double* x,
+                                      int64_t ldx, capstan_outcome* outcome);
 
-/** How the last solve went for one column, from 0: reason, iterations, restarts and residuals are the column's. Local. */
-CAPSTAN_API int capstan_column_outcome(const capstan_solver *solver, int column, capstan_outcome *outcome);
+/** How the last solve went for one column, from 0: reason, iterations, restarts and residuals are the column's. Local.
+ */
+CAPSTAN_API int capstan_column_outcome(const capstan_solver* solver, int column, capstan_outcome* outcome);
 /** The history of the last solve: the method's own residual, over its scale, after so many iterations of a column.
  * \param[in,out] length of the arrays, and how many points there are; \param iterations, residuals NULL: not asked for
  * Local. */
-CAPSTAN_API int capstan_history(const capstan_solver *solver, int column, int *iterations, double *residuals,
-                                int64_t *length);
+CAPSTAN_API int capstan_history(const capstan_solver* solver, int column, int* iterations, double* residuals,
+                                int64_t* length);
+
+/** A method, or a parameter of one. \c size is sizeof(capstan_row); texts live as long as the library. */
+typedef struct capstan_row {
+  size_t size;
+  const char* name;    /**< the canonical one */
+  const char* alias;   /**< of a method, without blanks; of a parameter NULL */
+  const char* type;    /**< of a parameter, such as "int or string"; of a method NULL, as what follows */
+  const char* allowed; /**< for people */
+  const char* summary; /**< a sentence or two; of a method what it is */
+} capstan_row;
+/** The method number \p index, from 0; CAPSTAN_ERROR_ARGUMENT behind the last one. Local. */
+CAPSTAN_API int capstan_method_row(int index, capstan_row* row);
+/** The parameter number \p index of those that a method takes. Local. */
+CAPSTAN_API int capstan_parameter_row(const char* method, int index, capstan_row* row);
 
 /** The canonical name of the method. Local. */
-CAPSTAN_API const char *capstan_method(const capstan_solver *solver);
-/** What the last function that failed for this solver has to say; NULL: the last one of this thread that made none or was
- * given none. Valid until the next call. Local. */
-CAPSTAN_API const char *capstan_error_text(const capstan_solver *solver);
+CAPSTAN_API const char* capstan_method(const capstan_solver* solver);
+/** What the last function that failed for this solver has to say; NULL: the last one of this thread that made none or
+ * was given none. Valid until the next call. Local. */
+CAPSTAN_API const char* capstan_error_text(const capstan_solver* solver);
 /** A few words. Local. */
-CAPSTAN_API const char *capstan_reason_text(capstan_reason reason);
+CAPSTAN_API const char* capstan_reason_text(capstan_reason reason);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@
 #include "adapters/deck/matrix_market.hpp"
 #include "adapters/driver/start_trilinos.hpp"
 #include "adapters/run_end/run_end.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/shared_text.hpp"
 
@@ -192,6 +193,18 @@ const RightHandSideReport& columnOf(const Solver& solver, int column) {
   return columns[static_cast<std::size_t>(column)];
 }
 
+void requireRow(const capstan_row* row) {
+  if (row == nullptr) throw Error(CAPSTAN_ERROR_ARGUMENT, "row: found NULL");
+  if (row->size == sizeof(capstan_row)) return;
+  throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("row: found size = {}; allowed: sizeof(capstan_row)", row->size));
+}
+
+template <class Items>
+const auto& itemOf(const Items& items, int index, const char* what) {
+  if (index >= 0 && index < static_cast<int>(items.size())) return items[static_cast<std::size_t>(index)];
+  throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("index: found {}, behind the last of the {}", index, what));
+}
+
 void readHistory(const Solver& solver, int column, int* iterations, double* residuals, std::int64_t& length) {
   columnOf(solver, column);
   const std::int64_t room = length;
@@ -262,8 +275,12 @@ int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void
   return withSolver(solver, [&](Solver& own) { own.setPreconditioner(apply, context); });
 }
 
-int capstan_set_limits(capstan_solver* solver, double tolerance, int max_iterations) {
-  return withSolver(solver, [&](Solver& own) { own.setLimits(tolerance, max_iterations); });
+int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance, int max_iterations) {
+  return withSolver(solver, [&](Solver& own) { own.setLimits(tolerance, absolute_tolerance, max_iterations); });
+}
+
+int capstan_set_test(capstan_solver* solver, capstan_test test, void* context) {
+  return withSolver(solver, [&](Solver& own) { own.setTest(test, context); });
 }
 
 int capstan_keep_history(capstan_solver* solver, int keep) {
@@ -307,6 +324,31 @@ int capstan_history(const capstan_solver* solver, int column, int* iterations, d
   return withSolver(const_cast<capstan_solver*>(solver), [&](const Solver& own) {
     if (length == nullptr) throw Error(CAPSTAN_ERROR_ARGUMENT, "length: found NULL");
     readHistory(own, column, iterations, residuals, *length);
+  });
+}
+
+int capstan_method_row(int index, capstan_row* row) {
+  return guarded(errorOfThread, [&] {
+    requireRow(row);
+    // The one that chooses among the others comes first.
+    const auto& method = index == 0 ? capstan::choosingMethod() : itemOf(capstan::methods(), index - 1, "methods");
+    *row = {row->size, method.canonical.c_str(), method.alias.c_str(), nullptr, nullptr, method.summary.c_str()};
+  });
+}
+
+int capstan_parameter_row(const char* method, int index, capstan_row* row) {
+  return guarded(errorOfThread, [&] {
+    requireRow(row);
+    const auto* known = capstan::findMethod(method == nullptr ? "" : method);
+    if (known == nullptr)
+      throw Error(CAPSTAN_ERROR_INPUT,
+                  fmt::format("method: found '{}', which is none of Capstan's", method == nullptr ? "" : method));
+    std::vector<const capstan::ParameterRow*> taken;
+    for (const auto& each : capstan::parameterRows()) {
+      if (each.appliesTo(*known)) taken.push_back(&each);
+    }
+    const auto& found = *itemOf(taken, index, "parameters");
+    *row = {row->size, found.name.c_str(), nullptr, found.type.c_str(), found.allowed.c_str(), found.doc.c_str()};
   });
 }
 

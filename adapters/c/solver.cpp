@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <BelosStatusTestCombo.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <Teuchos_OpaqueWrapper.hpp>
@@ -20,6 +21,9 @@
 
 namespace capstan::c {
 namespace {
+
+using TestCombination = Belos::StatusTestCombo<double, MultiVector, Operator>;
+constexpr const char* absoluteKey = "Absolute Tolerance";
 
 MPI_Comm rawOf(const Communicator& comm) { return *dynamic_cast<const Teuchos::MpiComm<int>&>(comm).getRawMpiComm(); }
 
@@ -78,6 +82,7 @@ void Solver::makeMethod() {
   if (history_ && !list->isParameter("History File")) list->set("History File", "/dev/null");
   method_.emplace(options_.method, list);
   if (maxIterations_) method_->setLimits(options_.tolerance, maxIterations_);
+  if (!test_.is_null()) method_->manager().setUserConvStatusTest(test_, TestCombination::OR);
 }
 
 void Solver::check(const std::function<void()>& local, int count, const char* counted) const {
@@ -204,18 +209,31 @@ void Solver::setPreconditioner(capstan_apply apply, void* context) {
   preconditionerCallback_ = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
 }
 
-void Solver::setLimits(double tolerance, int maxIterations) {
+void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterations) {
   check([&] {
-    if (!(tolerance >= 0) || !std::isfinite(tolerance)) {
-      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("tolerance: found {}; allowed: a number, at least 0", tolerance));
+    for (const auto& [name, value] :
+         {std::pair{"tolerance", tolerance}, std::pair{"absolute_tolerance", absoluteTolerance}}) {
+      if (value >= 0 && std::isfinite(value)) continue;
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: a number, at least 0", name, value));
     }
     if (maxIterations < 0) {
       throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
     }
   });
+  auto& parameters = options_.parameters;
+  const bool sameAbsolute =
+      absoluteTolerance == (parameters.isParameter(absoluteKey) ? parameters.get<double>(absoluteKey) : 0);
   options_.tolerance = tolerance;
   maxIterations_ = maxIterations;
-  method_->setLimits(tolerance, maxIterations);
+  if (sameAbsolute) return method_->setLimits(tolerance, maxIterations);
+  parameters.set(absoluteKey, absoluteTolerance);
+  makeMethod();
+}
+
+void Solver::setTest(capstan_test test, void* context) {
+  check([] {}, test == nullptr ? 0 : 1, "test: functions of a rank");
+  test_ = test == nullptr ? Teuchos::null : Teuchos::rcp(new HostTest(test, context));
+  makeMethod();
 }
 
 void Solver::keepHistory(int keep) {

@@ -13,6 +13,7 @@
 
 #include "adapters/c/callback_operator.hpp"
 #include "adapters/c/errors.hpp"
+#include "adapters/c/host_test.hpp"
 #include "adapters/deck/solver_text.hpp"
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/shared_failures.hpp"
@@ -41,7 +42,8 @@ class Solver {
   void setMatrix(const capstan_csr* matrix);
   void changeMatrix();
   void setPreconditioner(capstan_apply apply, void* context);
-  void setLimits(double tolerance, int maxIterations);
+  void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
+  void setTest(capstan_test test, void* context);
   void keepHistory(int keep);
 
   /// One reduction beyond those of the method, two where it does not converge.
@@ -80,6 +82,7 @@ class Solver {
   std::optional<driver::BelosMethod> method_;
   std::optional<int> maxIterations_;
   bool history_ = false;
+  Teuchos::RCP<HostTest> test_;
 
   Teuchos::RCP<const Map> map_;
   Teuchos::RCP<CallbackOperator> callback_, preconditionerCallback_;

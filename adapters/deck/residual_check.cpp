@@ -89,7 +89,8 @@ void judge(const Matrix& A, const MultiVector& x, const MultiVector& b, const Mu
         std::isnan(relative) || relative > record.relativeResidual ? relative : record.relativeResidual;
     if (std::isnan(relative)) break;
   }
-  record.converged = record.claimed && record.relativeResidual <= agreement * record.tolerance;
+  const double asked = record.report ? record.report->tolerance : record.tolerance;
+  record.converged = record.claimed && record.relativeResidual <= agreement * asked;
 }
 
 }  // namespace capstan::deck

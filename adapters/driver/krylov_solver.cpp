@@ -24,8 +24,12 @@ namespace {
 using Problem = BelosMethod::Problem;
 
 // The norm by which Capstan's methods judge: the application prints what they say of it.
-const std::vector<std::string> ofTheNorm{"Residual Norm", "Residual Scaling", "Implicit Residual Scaling",
-                                         "Explicit Residual Scaling", "User Defined Residual Scaling"};
+const std::vector<std::string> ofTheNorm{"Residual Norm",
+                                         "Residual Scaling",
+                                         "Implicit Residual Scaling",
+                                         "Explicit Residual Scaling",
+                                         "User Defined Residual Scaling",
+                                         "Absolute Tolerance"};
 
 // The application's own norm and tolerances decide; a second one in the parameters would be ignored or contradict it.
 void refuseReserved(const Settings& settings, const std::string& whyNot) {

@@ -113,7 +113,7 @@ void SolveOperator::prepareManager(const Thyra::SolveCriteria<double>* criteria)
   }
   if (criteria == nullptr || criteria->solveMeasureType.useDefault()) return;
   std::vector<std::string> fixed = {"Residual Scaling", "Explicit Residual Scaling", "Implicit Residual Scaling",
-                                    "Residual Norm"};
+                                    "Residual Norm", "Absolute Tolerance"};
   if (list.isParameter("Convergence Tolerance")) fixed.emplace_back("Convergence Tolerance");
   dynamic_cast<ReportingSolver&>(*manager_).reserve(fixed, "the application's solve criteria say it");
 }

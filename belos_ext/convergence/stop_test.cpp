@@ -79,6 +79,9 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
     refusesGuess_ = over_ = true;
     return;
   }
+  // Scales as in attained(): that of b - A x, where it is tested.
+  const double scale = measure_ != nullptr || criteria_.testExplicit ? explicitScale_ : implicitScale_;
+  criteria_.tolerance = std::max(criteria_.tolerance, ratioOr(criteria_.absoluteTolerance, scale, 0.0));
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
   norms_ = initial;

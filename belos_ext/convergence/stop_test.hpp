@@ -74,6 +74,8 @@ struct StopCriteria {
   bool keepsLast = false;
   /// After so many iterations the next method goes on, where there is one; 0: never.
   int handsOverAt = 0;
+  /// Of b - A x itself: where it asks for less than the tolerance, it takes its place.
+  double absoluteTolerance = 0;
 
   /// Whether || M_L^{-1} (b - A x) || of the guess is a scale.
   bool scalesByNative() const {
@@ -235,6 +237,8 @@ class StopTest {
   double recursive() const { return recursive_; }
   double implicitScale() const { return implicitScale_; }
   double explicitScale() const { return explicitScale_; }
+  /// What scaled residuals are compared with: after begin() the one of the two tolerances that asks for less.
+  double tolerance() const { return criteria_.tolerance; }
   const ResidualNorms& norms() const { return norms_; }
   const StopCriteria& criteria() const { return criteria_; }
   /// The scaled residual of x as last computed, with which the tolerance is compared; the larger one where two are

@@ -275,7 +275,8 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
                               options.explicitScalingGiven || (native && operator_->hasLeft()),
                               minIterations_,
                               keepsLast_,
-                              handsOverAt_};
+                              handsOverAt_,
+                              options.absoluteTolerance};
   std::vector<StopTest> stops;
   for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {
     stops.emplace_back(criteria);

@@ -133,6 +133,10 @@ std::vector<ParameterRow> CommonOptions::rows() {
          real("Convergence Tolerance", &CommonOptions::tolerance, 0.0,
               "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below.")),
       in(ParameterGroup::Basic,
+         real("Absolute Tolerance", &CommonOptions::absoluteTolerance, 0.0,
+              "The norm of b - A x, not scaled, at which a right-hand side has converged as well: whichever of the two "
+              "tolerances asks for less. 0: the other one alone.")),
+      in(ParameterGroup::Basic,
          integer("Maximum Iterations", &CommonOptions::maxIterations, 0,
                  "The most iterations for each set of right-hand sides. An s-step block counts s iterations.")),
       residualScalingRow(),

@@ -138,6 +138,7 @@ struct ParameterRow;
 struct CommonOptions {
   static std::vector<ParameterRow> rows();
   double tolerance = 1e-8;
+  double absoluteTolerance = 0;  ///< of b - A x itself; 0: none
   int maxIterations = 1000;
   ResidualScaling implicitScaling = ResidualScaling::NormOfPrecInitRes;
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;

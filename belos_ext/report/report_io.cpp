@@ -111,6 +111,7 @@ nlohmann::json rightHandSideJson(const RightHandSideReport& one) {
           {"true_residual", one.trueResidual},
           {"initial_residual", one.initialResidual},
           {"scale", one.scale},
+          {"tolerance", one.tolerance},
           {"initial_guess",
            {{"vectors", one.guess.vectors},
             {"factor", one.guess.factor},

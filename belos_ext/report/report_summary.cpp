@@ -25,6 +25,7 @@ RightHandSideReport rightHandSideReport(const StopTest& stop) {
   one.iterations = stop.iterations();
   one.restarts = stop.restarts();
   one.scale = stop.implicitScale();
+  one.tolerance = stop.tolerance();
   one.recursiveResidual = stop.recursive() / stop.implicitScale();
   one.trueResidual = stop.attained();
   one.initialResidual = stop.initial() / stop.implicitScale();
@@ -185,6 +186,7 @@ void summarize(const std::vector<StopTest>& stops, const SolverOptions& options,
     report.iterations = std::max(report.iterations, one.iterations);
     report.restarts = std::max(report.restarts, one.restarts);
     report.recursiveResidual = std::max(report.recursiveResidual, one.recursiveResidual);
+    report.tolerance = std::max(report.tolerance, one.tolerance);
     report.trueResidual =
         std::isnan(one.trueResidual) ? one.trueResidual : std::max(report.trueResidual, one.trueResidual);
     report.rightHandSides.push_back(one);

@@ -41,6 +41,7 @@ struct RightHandSideReport {
   double recursiveResidual = 0.0;  ///< the method's own estimate at the end
   double trueResidual = 0.0;       ///< computed from b - A x; this one decides
   double scale = 1.0;              ///< what the residual norm was divided by
+  double tolerance = 0.0;          ///< what was asked for, "Absolute Tolerance" over the scale included
   GuessReport guess;
   double initialResidual = 0.0;  ///< where the iteration began
 };
@@ -137,9 +138,9 @@ struct SolveReport {
   int iterations = 0;                          ///< the most any right-hand side took
   int iterationsInTurn = 0;  ///< summed over the sets of right-hand sides that are solved one after the other
   int restarts = 0;
-  std::string norm;     ///< which residual is measured, for example "2-norm of b - A x"
-  std::string scaling;  ///< what it is divided by, as in "Explicit Residual Scaling"
-  double tolerance = 0.0;
+  std::string norm;                ///< which residual is measured, for example "2-norm of b - A x"
+  std::string scaling;             ///< what it is divided by, as in "Explicit Residual Scaling"
+  double tolerance = 0.0;          ///< the largest over the right-hand sides
   double recursiveResidual = 0.0;  ///< the largest over the right-hand sides
   double trueResidual = 0.0;       ///< the largest over the right-hand sides
   std::vector<RightHandSideReport> rightHandSides;

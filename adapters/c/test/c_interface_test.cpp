@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
@@ -292,17 +293,90 @@ TEST(CInterface, TakesTheGuessAndLimits) {
   Line line(40, 0.2, 0.3);
   const auto solver = make("{method: capstan_gmres, tolerance: 1e-9, max_iterations: 400}");
   ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
-  ASSERT_EQ(capstan_set_limits(solver.get(), 1e-9, 3), CAPSTAN_SUCCESS);
+  ASSERT_EQ(capstan_set_limits(solver.get(), 1e-9, 0, 3), CAPSTAN_SUCCESS);
   Solved solved = solve(solver.get(), line);
   EXPECT_EQ(solved.status, CAPSTAN_SUCCESS);
   EXPECT_EQ(solved.outcome.converged, 0);
   EXPECT_EQ(solved.outcome.reason, CAPSTAN_MAX_ITERATIONS);
   EXPECT_EQ(solved.outcome.iterations, 3);
-  ASSERT_EQ(capstan_set_limits(solver.get(), 1e-9, 400), CAPSTAN_SUCCESS);
+  ASSERT_EQ(capstan_set_limits(solver.get(), 1e-9, 0, 400), CAPSTAN_SUCCESS);
   const auto b = line.rightHandSide();
   ASSERT_EQ(capstan_solve(solver.get(), b.data(), solved.x.data(), &solved.outcome), CAPSTAN_SUCCESS);
   EXPECT_EQ(solved.outcome.converged, 1);
   EXPECT_LT(solved.outcome.scale, line.residual(b.data(), std::vector<double>(b.size() + 1).data())) << "of the guess";
+}
+
+/// Writes down what it sees, and ends the solve after so many iterations.
+struct Watch {
+  int last = 0;
+  std::vector<int> iterations;
+  std::vector<double> residuals;
+  static int test(void* context, int iteration, const double* residuals, int columns) {
+    auto* const watch = static_cast<Watch*>(context);
+    watch->iterations.push_back(iteration);
+    watch->residuals.push_back(columns == 1 ? residuals[0] : -1);
+    return watch->last > 0 && iteration >= watch->last ? 1 : 0;
+  }
+};
+
+TEST(CInterface, AsksTheApplicationAfterEachIteration) {
+  Line line(40, 0.5);
+  const auto solver = make(cg);
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  Watch watch;
+  ASSERT_EQ(capstan_set_test(solver.get(), Watch::test, &watch), CAPSTAN_SUCCESS);
+  const Solved whole = solve(solver.get(), line);
+  EXPECT_EQ(whole.outcome.reason, CAPSTAN_CONVERGED);
+  ASSERT_FALSE(watch.iterations.empty());
+  EXPECT_LE(watch.iterations.front(), 1);
+  EXPECT_GE(watch.iterations.back(), whole.outcome.iterations - 1);
+  EXPECT_GT(watch.residuals.front(), watch.residuals.back());
+  watch = {5, {}, {}};
+  const Solved part = solve(solver.get(), line);
+  EXPECT_EQ(part.status, CAPSTAN_SUCCESS);
+  EXPECT_EQ(part.outcome.reason, CAPSTAN_USER_TEST);
+  EXPECT_EQ(part.outcome.converged, 0) << "the tolerance is not met";
+  EXPECT_EQ(part.outcome.iterations, 5);
+  const auto b = line.rightHandSide();
+  EXPECT_NEAR(line.residual(b.data(), part.x.data()), watch.residuals.back(), 1e-10 * watch.residuals.front());
+  ASSERT_EQ(capstan_set_test(solver.get(), nullptr, nullptr), CAPSTAN_SUCCESS);
+  EXPECT_EQ(solve(solver.get(), line).outcome.converged, 1);
+}
+
+TEST(CInterface, TakesAnAbsoluteTolerance) {
+  Line line(40, 0.5);
+  const auto solver = make(cg);
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  const double norm = solve(solver.get(), line).outcome.scale;
+  ASSERT_EQ(capstan_set_limits(solver.get(), 1e-12, 1e-3 * norm, 400), CAPSTAN_SUCCESS);
+  const Solved solved = solve(solver.get(), line);
+  EXPECT_EQ(solved.outcome.converged, 1);
+  EXPECT_LE(solved.outcome.residual, 1e-3 * (1 + 1e-6));
+  EXPECT_GT(solved.outcome.residual, 1e-6);
+}
+
+TEST(CInterface, ListsMethodsAndTheirParameters) {
+  capstan_row row{};
+  row.size = sizeof row;
+  std::vector<std::string> aliases;
+  for (int i = 0; capstan_method_row(i, &row) == CAPSTAN_SUCCESS; ++i) {
+    aliases.emplace_back(row.alias);
+    EXPECT_GT(std::string(row.summary).size(), 10U);
+    int steps = 0, parameters = 0;
+    capstan_row parameter{};
+    parameter.size = sizeof parameter;
+    const std::string method = row.name;
+    for (; capstan_parameter_row(method.c_str(), parameters, &parameter) == CAPSTAN_SUCCESS; ++parameters) {
+      steps += std::string(parameter.name) == "Step Size" ? 1 : 0;
+    }
+    EXPECT_GT(parameters, 10);
+    EXPECT_EQ(steps, method.find("S-STEP") != std::string::npos ? 1 : 0) << method;
+  }
+  EXPECT_NE(std::find(aliases.begin(), aliases.end(), "capstan_sstep_gmres"), aliases.end());
+  EXPECT_EQ(capstan_method_row(0, nullptr), CAPSTAN_ERROR_ARGUMENT);
+  EXPECT_EQ(capstan_parameter_row("no method", 0, &row), CAPSTAN_ERROR_INPUT);
+  row.size = 1;
+  EXPECT_EQ(capstan_method_row(0, &row), CAPSTAN_ERROR_ARGUMENT);
 }
 
 TEST(CInterface, CostsOneReductionBeyondThoseOfTheMethod) {
@@ -543,9 +617,10 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
     std::vector<double> wide(2 * b.size() + 2);
     expectError(capstan_solve_columns(s, 2, wide.data(), here ? 1 : line.rows + 1, wide.data(), line.rows + 1, nullptr),
                 CAPSTAN_ERROR_ARGUMENT, s, "ldb");
-    expectError(capstan_set_limits(s, here ? -1.0 : 1e-3, 10), CAPSTAN_ERROR_ARGUMENT, s, "tolerance");
-    expectError(capstan_set_limits(s, here ? std::nan("") : 1e-3, 10), CAPSTAN_ERROR_ARGUMENT, s, "tolerance");
-    expectError(capstan_set_limits(s, 1e-3, here ? -1 : 10), CAPSTAN_ERROR_ARGUMENT, s, "max_iterations");
+    expectError(capstan_set_limits(s, here ? -1.0 : 1e-3, 0, 10), CAPSTAN_ERROR_ARGUMENT, s, "tolerance");
+    expectError(capstan_set_limits(s, 1e-3, here ? std::nan("") : 0, 10), CAPSTAN_ERROR_ARGUMENT, s,
+                "absolute_tolerance");
+    expectError(capstan_set_limits(s, 1e-3, 0, here ? -1 : 10), CAPSTAN_ERROR_ARGUMENT, s, "max_iterations");
     expectError(capstan_keep_history(s, here ? 2 : 1), CAPSTAN_ERROR_ARGUMENT, s, "0 or 1");
     EXPECT_EQ(solve(s, line).outcome.converged, 1) << "the solver is none the worse for it";
   }

@@ -233,8 +233,9 @@ class Solver:
         self._check(_library.capstan_set_preconditioner(self._handle, callback, None))
         self._kept["M"] = callback
 
-    def set_limits(self, tolerance, max_iterations):
-        self._check(_library.capstan_set_limits(self._handle, ctypes.c_double(tolerance), ctypes.c_int(max_iterations)))
+    def set_limits(self, tolerance, max_iterations, absolute_tolerance=0.0):
+        self._check(_library.capstan_set_limits(self._handle, ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
+                                                ctypes.c_int(max_iterations)))
 
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
@@ -274,11 +275,9 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, restart=N
     """
     comm = _communicator(comm)
     b = numpy.asarray(b, dtype=float)
-    norm = numpy.sqrt(comm.allreduce(float(numpy.vdot(b, b))))
-    rows = comm.allreduce(b.size)
-    maxiter = 10 * rows if maxiter is None else int(maxiter)
-    options = {"parameters": dict(parameters or {}, **{"Residual Scaling": "Norm of RHS"}), "max_iterations": maxiter,
-               "tolerance": max(rtol, atol / norm if norm > 0 else rtol)}
+    maxiter = 10 * comm.allreduce(b.size) if maxiter is None else int(maxiter)
+    stop = {"Residual Scaling": "Norm of RHS", "Absolute Tolerance": float(atol)}
+    options = {"parameters": dict(parameters or {}, **stop), "max_iterations": maxiter, "tolerance": float(rtol)}
     if restart is not None:
         options["kspace"] = int(restart)
     if isinstance(M, str):

@@ -33,7 +33,7 @@ SolveReport sample() {
   report.tolerance = 1e-6;
   report.trueResidual = 9.5e-7;
   report.recursiveResidual = std::numeric_limits<double>::quiet_NaN();
-  report.rightHandSides = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0, {8, 120.0, 5.5}}};
+  report.rightHandSides = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0, 1e-6, {8, 120.0, 5.5}}};
   report.initialGuess = "projection 10";
   report.iterationsSaved = 5.5;
   report.guessBytes = 1600;

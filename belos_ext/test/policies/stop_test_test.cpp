@@ -34,6 +34,31 @@ TEST(StopTest, AQuotientThatUnderflowsIsNotZero) {
   EXPECT_TRUE(stop.converged());
 }
 
+TEST(StopTest, TheToleranceThatAsksForLessCounts) {
+  const ResidualNorms initial{3, 5};
+  const auto toleranceOf = [&](double tolerance, double absolute, bool testExplicit) {
+    StopCriteria criteria = criteriaFor(tolerance);
+    criteria.absoluteTolerance = absolute;
+    criteria.implicitScaling = ResidualScaling::NormOfPrecInitRes;
+    criteria.testExplicit = testExplicit;
+    StopTest stop(criteria);
+    stop.begin(initial, 7);
+    return stop.tolerance();
+  };
+  EXPECT_EQ(toleranceOf(1e-6, 0, false), 1e-6);
+  EXPECT_EQ(toleranceOf(1e-6, 1e-9, false), 1e-6);
+  EXPECT_EQ(toleranceOf(1e-6, 0.03, false), 0.03 / 3);
+  EXPECT_EQ(toleranceOf(1e-6, 0.03, true), 0.03 / 5) << "of b - A x";
+  EXPECT_EQ(toleranceOf(0, 0.03, true), 0.03 / 5);
+  StopCriteria criteria = criteriaFor(1e-6);
+  criteria.absoluteTolerance = 0.1;
+  StopTest stop(criteria);
+  stop.begin({3, 3}, 7);
+  EXPECT_FALSE(stop.verified({0.11, 0.11}, true));
+  EXPECT_TRUE(stop.verified({0.1, 0.1}, true));
+  EXPECT_TRUE(stop.converged());
+}
+
 TEST(StopTest, EveryScaling) {
   const ResidualNorms initial{3, 5};
   const double rhs = 7, user = 11;

@@ -68,6 +68,25 @@ TEST_P(UserTests, EndASolveWithTheIterateThatTheyHaveSeen) {
   EXPECT_GE(ended, 2);
 }
 
+TEST_P(UserTests, AreNotNeededForAnAbsoluteTolerance) {
+  const System system = systemWithRightHandSide(matrix(), wave, 2);
+  system.b->getVectorNonConst(1)->scale(1e3);  // the two ask for different parts of their first residuals
+  const double absolute = 1e-3 * norms(*system.b)[0];
+  Params p;
+  p.set("Convergence Tolerance", 1e-12);
+  p.set("Absolute Tolerance", absolute);
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(GetParam(), p, system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  for (std::size_t j = 0; j < 2; ++j) {
+    const auto& one = outcome.report.rightHandSides[j];
+    EXPECT_NEAR(one.tolerance, absolute / one.scale, 1e-10 * one.tolerance);
+    EXPECT_LE(residualNorms(system, *system.x)[j], absolute * (1 + 1e-6));
+    EXPECT_GT(residualNorms(system, *system.x)[j], 1e-9 * one.scale) << "no more than was asked for";
+  }
+  EXPECT_LT(outcome.report.rightHandSides[0].iterations, outcome.report.rightHandSides[1].iterations);
+}
+
 TEST_P(UserTests, ThatPassAreConvergenceAndSaySo) {
   const auto solver = solverOf(GetParam());
   solver->setUserConvStatusTest(residualBelow(1e-3, false), Combo::OR);

@@ -22,6 +22,7 @@ Values those(const std::vector<T>& values) {
 
 const std::map<std::string, Values>& named() {
   static const std::map<std::string, Values> table = {
+      {"Absolute Tolerance", those<double>({0, 1e-300, 1e-6, 1, 1e300})},
       {"Convergence Tolerance", those<double>({0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-6, 1e-4, 1e-2, 0.5, 1, 3})},
       {"Maximum Iterations", those<int>({0, 1, 2, 3, 7, 20, 50, 100, 150, 300, 1000})},
       {"Maximum Restarts", those<int>({0, 1, 2, 5, 20, 1000})},

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""PETSc's own tutorials with Capstan's methods by options alone, beside PETSc's.
+
+usage: test_petsc.py LIBRARY MPIEXEC
+
+Needs PETSc with its examples (Debian: libpetsc3.18-dev-examples); they are compiled as they are.
+"""
+
+import glob
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TUTORIALS = "/usr/share/petsc/3.*/share/petsc/examples/src"
+GMRES = ("capstan_gmres", "capstan_sstep_gmres", "capstan_pipelined_gmres")
+CG = ("capstan_cg", "capstan_pipelined_cg", "capstan_embedded_cg")
+
+
+def run(*words, status=0):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=250)
+    if (done.returncode == 0) != (status == 0):
+        raise AssertionError(f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+class Tutorials(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        cls.flags = run("pkg-config", "--cflags", "--libs", "PETSc").split()
+        cls.programs = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def program(self, source):
+        if source not in self.programs:
+            found = glob.glob(f"{TUTORIALS}/{source}.c")
+            self.assertTrue(found, f"no {source}.c below {TUTORIALS}")
+            target = self.folder / source.replace("/", "_")
+            run("mpicc", "-w", found[0], "-o", target, *self.flags, "-lm")
+            self.programs[source] = target
+        return self.programs[source]
+
+    def solve(self, source, method, *options, ranks=2, status=0):
+        words = [MPIEXEC, "-n", ranks, self.program(source)]
+        if method.startswith("capstan"):
+            words += ["-dll_append", LIBRARY]
+        return run(*words, "-ksp_type", method, *options, status=status)
+
+    def iterations(self, *given, **ranks):
+        """Of all linear solves of a run, each of which has converged."""
+        text = self.solve(*given, "-ksp_converged_reason", "-options_left", **ranks)
+        reasons = re.findall(r"Linear solve (converged|did not converge) due to (\w+) iterations (\d+)", text)
+        self.assertTrue(reasons, text)
+        self.assertEqual({verdict for verdict, _, _ in reasons}, {"converged"}, text)
+        self.assertNotIn("were set that were not used", text)
+        return [int(count) for _, _, count in reasons]
+
+    def test_as_many_iterations_as_petscs(self):
+        right = ("-ksp_pc_side", "right", "-ksp_norm_type", "unpreconditioned")
+        for ranks in (1, 2):
+            for pc in ("none", "jacobi", "bjacobi"):
+                size = ("-m", 40, "-n", 40, "-pc_type", pc, "-ksp_rtol", 1e-7)
+                restart = ("-ksp_gmres_restart", 100)
+                gmres = self.iterations("ksp/ksp/tutorials/ex2", "gmres", *size, *right, *restart, ranks=ranks)[0]
+                cg = self.iterations("ksp/ksp/tutorials/ex2", "cg", *size, "-ksp_norm_type", "unpreconditioned", ranks=ranks)[0]
+                for method in GMRES:
+                    with self.subTest(f"{method}, {pc}, {ranks} ranks"):
+                        found = self.iterations("ksp/ksp/tutorials/ex2", method, *size, *right, *restart, ranks=ranks)[0]
+                        slack = 10 if "sstep" in method else 1
+                        self.assertTrue(gmres - 1 <= found <= gmres + slack, f"{found} for {gmres}")
+                for method in CG:
+                    with self.subTest(f"{method}, {pc}, {ranks} ranks"):
+                        found = self.iterations("ksp/ksp/tutorials/ex2", method, *size, ranks=ranks)[0]
+                        self.assertTrue(0.95 * cg - 2 <= found <= 1.05 * cg + 2, f"{found} for {cg}")
+
+    def test_the_answers_of_tutorials(self):
+        for source, options in (("ksp/ksp/tutorials/ex23", ("-n", 60)), ("ksp/ksp/tutorials/ex5", ("-m", 20)),
+                                ("ksp/ksp/tutorials/ex50", ("-da_grid_x", 9, "-da_grid_y", 9))):
+            for method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_bicgstab"):
+                with self.subTest(f"{source}, {method}"):
+                    self.iterations(source, method, *options, "-ksp_rtol", 1e-10, "-ksp_capstan_num_blocks", 60)
+
+    def test_the_lid_driven_cavity(self):
+        grid = ("-da_grid_x", 12, "-da_grid_y", 12, "-snes_converged_reason", "-ksp_gmres_restart", 60)
+        newton = re.compile(r"Nonlinear solve converged due to \w+ iterations (\d+)")
+        own = newton.search(self.solve("snes/tutorials/ex19", "gmres", *grid))
+        for method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_auto"):
+            with self.subTest(method):
+                text = self.solve("snes/tutorials/ex19", method, *grid)
+                self.assertEqual(newton.search(text)[1], own[1], text)
+
+    def test_options_and_what_is_told(self):
+        ex2 = "ksp/ksp/tutorials/ex2"
+        text = self.solve(ex2, "capstan_sstep_gmres", "-ksp_capstan_step_size", 4, "-ksp_view", "-ksp_monitor", ranks=1)
+        self.assertIn("type: capstan_sstep_gmres", text)
+        self.assertIn("Step Size: 4", text)
+        norms = [float(norm) for norm in re.findall(r"KSP Residual norm (\S+)", text)]
+        self.assertGreaterEqual(len(norms), 3)
+        self.assertLess(norms[-1], 1e-3 * norms[0])
+        text = self.solve(ex2, "capstan_cg", "-help", ranks=1)
+        self.assertIn("-ksp_capstan_polynomial_degree", text)
+        self.assertNotIn("-ksp_capstan_convergence_tolerance", text)
+        self.assertIn("KSP Object", self.solve(ex2, "capstan_cg", "-ksp_view", "-log_view", ranks=1))
+
+    def test_how_solves_end(self):
+        ex2 = "ksp/ksp/tutorials/ex2"
+        reason = "-ksp_converged_reason"
+        for options, says in ((("-ksp_max_it", 3), "DIVERGED_ITS iterations 3"),
+                              (("-ksp_atol", 1e3, "-ksp_rtol", 1e-30), "CONVERGED_ATOL"),
+                              (("-ksp_divtol", 1e-3, "-ksp_rtol", 1e-8), "DIVERGED_DTOL"),
+                              (("-ksp_norm_type", "none", "-ksp_max_it", 5), "CONVERGED_ITS iterations 5"),
+                              (("-ksp_convergence_test", "skip", "-ksp_norm_type", "none", "-ksp_max_it", 4), "CONVERGED_ITS iterations 4")):
+            with self.subTest(says):
+                self.assertIn(says, self.solve(ex2, "capstan_cg", *options, reason))
+
+    def test_a_solver_within_another(self):
+        inner = ("-pc_type", "ksp", "-ksp_ksp_type", "capstan_cg", "-ksp_ksp_rtol", 1e-2, "-ksp_capstan_flexible_gmres", "yes")
+        self.iterations("ksp/ksp/tutorials/ex2", "capstan_gmres", *inner)
+
+    def test_wrong_options(self):
+        ex2 = "ksp/ksp/tutorials/ex2"
+        for options, says in ((("-ksp_capstan_step_size", "many"), "Step Size"),
+                              (("-ksp_capstan_step_size", "1000"), "Step Size"),
+                              (("-ksp_pc_side", "left", "-ksp_norm_type", "preconditioned"), "KSP")):
+            with self.subTest(says):
+                text = self.solve(ex2, "capstan_sstep_gmres", *options, ranks=1, status=1)
+                self.assertIn(says, text)
+                self.assertIn("PETSC ERROR", text)
+
+
+if __name__ == "__main__":
+    LIBRARY, MPIEXEC = os.path.abspath(sys.argv[1]), sys.argv[2]
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
