@@ -70,8 +70,12 @@ void UserOptions::noteUse(const Layer& layer, const SolveFacts& facts) {
 }
 
 void UserOptions::noteRedirect(const SolveFacts& facts) const {
-  if (redirects_.empty() || facts.askedAs.empty()) return;
-  const auto found = redirects_.find(canonicalSolverName(facts.askedAs));
+  if (!facts.askedAs.empty()) noteRedirected(facts.askedAs);
+}
+
+void UserOptions::noteRedirected(const std::string& name) const {
+  if (redirects_.empty()) return;
+  const auto found = redirects_.find(canonicalSolverName(name));
   if (found == redirects_.end()) return;
   const std::lock_guard<std::mutex> lock(optionUseMutex());
   found->second.use->used = true;

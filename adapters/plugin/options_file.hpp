@@ -56,6 +56,9 @@ class UserOptions {
   /// "PSEUDOBLOCK GMRES" also holds for who asks for "gmres". Notes that the name was asked for.
   const MethodTraits* redirected(const std::string& name) const;
 
+  /// That name was asked for in another way than Belos' factory, and is solved as it says. Local.
+  void noteRedirected(const std::string& name) const;
+
   bool empty() const { return parameters_.empty() && redirects_.empty(); }
 
   /// For people: the labels, redirects and keys that no solve on this rank has used, and what its solves were; empty

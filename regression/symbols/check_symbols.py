@@ -30,12 +30,16 @@ BUILDER = (r"_ZN11Stratimikos26DefaultLinearSolverBuilder29setLinearSolveStrateg
 # Those that the header declares.
 C_FUNCTIONS = re.findall(r"CAPSTAN_API[^;(]*?(capstan_\w+)\(", (pathlib.Path(__file__).resolve().parents[2]
                                                                / "adapters/c/capstan.h").read_text(encoding="utf-8"))
+# Functions of hypre's that the library stands before.
+HYPRES = (r"HYPRE_(ParCSR)?(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)(Create|Destroy|Solve|SetPrecond|SetTol|SetAbsoluteTol|SetMaxIter"
+          r"|GetNumIterations|GetFinalRelativeResidualNorm|GetConverged)")
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
     "libcapstan_preload.so": (r"(?!)",),
     "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BUILDER,
     "libcapstanC.so": (r"capstan_(?!register_solvers)\w+",) + SHARED_DATA + SOLVERS,
     "libcapstanPetsc.so": ("PetscDLLibraryRegister_capstanPetsc",),
+    "libcapstanHypre.so": (HYPRES,),
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
@@ -46,6 +50,7 @@ REQUIRED = {
     "libcapstanStratimikos.so": (r"_ZN7capstan19stratimikosStrategyEv",) + BUILDER,
     "libcapstanC.so": tuple(C_FUNCTIONS),
     "libcapstanPetsc.so": ("PetscDLLibraryRegister_capstanPetsc",),
+    "libcapstanHypre.so": ("HYPRE_ParCSRPCGSolve", "HYPRE_GMRESSolve", "HYPRE_BiCGSTABSetTol"),
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),

@@ -1,0 +1,394 @@
+// libcapstanHypre.so: preloaded, it stands before the Krylov solvers of hypre's ParCSR interface,
+//
+//     CAPSTAN_OPTIONS='redirect: {hypre_pcg: capstan_cg}' LD_PRELOAD=libcapstanHypre.so ./application
+//
+// A solver that is redirected solves by Capstan's method, with the tolerance, limits, restart length and preconditioner
+// that hypre's object has been told; its getters answer for it. All else is hypre's, as it was. It knows capstan.h and
+// hypre alone, but for the names that are redirected.
+#include <HYPRE.h>
+#include <HYPRE_IJ_mv.h>
+#include <HYPRE_krylov.h>
+#include <HYPRE_parcsr_ls.h>
+#include <HYPRE_parcsr_mv.h>
+#include <_hypre_parcsr_mv.h>
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <set>
+#include <string>
+#include <type_traits>
+
+#include "adapters/c/capstan.h"
+#include "adapters/plugin/options_file.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+
+// Exported, but declared by newer headers alone.
+extern "C" {
+HYPRE_Int HYPRE_PCGGetAbsoluteTol(HYPRE_Solver solver, HYPRE_Real* tolerance);
+HYPRE_Int HYPRE_GMRESGetAbsoluteTol(HYPRE_Solver solver, HYPRE_Real* tolerance);
+HYPRE_Int HYPRE_FlexGMRESGetAbsoluteTol(HYPRE_Solver solver, HYPRE_Real* tolerance);
+HYPRE_Int HYPRE_LGMRESGetAbsoluteTol(HYPRE_Solver solver, HYPRE_Real* tolerance);
+HYPRE_Int HYPRE_COGMRESGetAbsoluteTol(HYPRE_Solver solver, HYPRE_Real* tolerance);
+HYPRE_Int HYPRE_PCGGetStopCrit(HYPRE_Solver solver, HYPRE_Int* criterion);
+HYPRE_Int HYPRE_GMRESGetStopCrit(HYPRE_Solver solver, HYPRE_Int* criterion);
+HYPRE_Int HYPRE_GMRESGetRelChange(HYPRE_Solver solver, HYPRE_Int* change);
+}
+
+static_assert(sizeof(HYPRE_Int) == sizeof(int) && std::is_same_v<HYPRE_Complex, double>,
+              "libcapstanHypre serves hypre with 32 bit integers, real numbers and double precision");
+
+namespace {
+
+/// What hypre has been told of a solver that it does not tell in turn, and how its last solve went, if by Capstan.
+struct Record {
+  std::string family;  ///< in hypre's spelling
+  HYPRE_PtrToSolverFcn precondition = nullptr;
+  HYPRE_Solver preconditioner = nullptr;
+  double tolerance = 1e-6, absoluteTolerance = 0;  ///< of BiCGSTAB alone, as is the limit: others are asked
+  int maxIterations = 1000;
+
+  capstan_solver* solver = nullptr;
+  std::string text;  ///< of that solver
+  MPI_Comm comm = MPI_COMM_NULL;
+  long long rows = -1;
+  bool hasPreconditioner = false;
+  double limits[3] = {-1, -1, -1};      ///< that it has been told
+  HYPRE_ParCSRMatrix matrix = nullptr;  ///< of the solve under way
+  HYPRE_IJVector in = nullptr, out = nullptr;
+
+  bool bySolve = false;  ///< the getters speak of a solve of Capstan's
+  capstan_outcome outcome{};
+};
+
+std::map<HYPRE_Solver, Record>& records() {
+  static auto* const all = new std::map<HYPRE_Solver, Record>;
+  return *all;
+}
+
+Record* recordOf(HYPRE_Solver solver) {
+  const auto found = records().find(solver);
+  return found == records().end() ? nullptr : &found->second;
+}
+
+template <class Function>
+Function* hypres(const char* name) {
+  void* const found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) std::fprintf(stderr, "Capstan: this program has no function %s of hypre\n", name);
+  return reinterpret_cast<Function*>(found);
+}
+
+HYPRE_ParVector vectorOf(HYPRE_IJVector vector) {
+  void* object = nullptr;
+  HYPRE_IJVectorGetObject(vector, &object);
+  return static_cast<HYPRE_ParVector>(object);
+}
+double* dataOf(HYPRE_ParVector vector) { return hypre_VectorData(hypre_ParVectorLocalVector(vector)); }
+
+int act(Record& record, bool product, const double* x, double* y) {
+  const HYPRE_ParVector in = vectorOf(record.in), out = vectorOf(record.out);
+  const auto rows = static_cast<std::size_t>(record.rows);
+  std::copy_n(x, rows, dataOf(in));
+  HYPRE_Int failed = 0;
+  if (product) {
+    failed = HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, in, 0.0, out);
+  } else {
+    HYPRE_ParVectorSetConstantValues(out, 0.0);
+    failed = record.precondition(record.preconditioner, reinterpret_cast<HYPRE_Matrix>(record.matrix),
+                                 reinterpret_cast<HYPRE_Vector>(in), reinterpret_cast<HYPRE_Vector>(out));
+    // A preconditioner that stops at a limit of its own says so: that is what it is to do.
+    failed &= ~HYPRE_ERROR_CONV;
+    HYPRE_ClearError(HYPRE_ERROR_CONV);
+  }
+  std::copy_n(dataOf(out), rows, y);
+  return static_cast<int>(failed);
+}
+int multiply(void* record, const double* x, double* y) { return act(*static_cast<Record*>(record), true, x, y); }
+int precondition(void* record, const double* r, double* z) { return act(*static_cast<Record*>(record), false, r, z); }
+
+void forget(Record& record) {
+  capstan_destroy(&record.solver);
+  for (auto* vector : {&record.in, &record.out}) {
+    if (*vector != nullptr) HYPRE_IJVectorDestroy(*vector);
+    *vector = nullptr;
+  }
+  record.text.clear();
+  record.limits[0] = -1;
+}
+
+/// Says on one rank why hypre goes on by itself, once for each reason.
+void tell(MPI_Comm comm, const std::string& text) {
+  static auto* const told = new std::set<std::string>;
+  int rank = 0;
+  MPI_Comm_rank(comm, &rank);
+  if (told->insert(text).second && rank == 0) std::fprintf(stderr, "Capstan: %s\n", text.c_str());
+}
+
+/// What hypre's object says of itself.
+struct Settings {
+  double tolerance = 0, absoluteTolerance = 0;
+  int maxIterations = 0, restart = 0;
+  std::string unlike;  ///< what Capstan does not do as asked; empty: all is well
+};
+
+/// The limits that each family but BiCGSTAB tells.
+#define CAPSTAN_READ(x)                                    \
+  HYPRE_##x##GetTol(solver, &s.tolerance);                 \
+  HYPRE_##x##GetAbsoluteTol(solver, &s.absoluteTolerance); \
+  HYPRE_##x##GetMaxIter(solver, &s.maxIterations)
+#define CAPSTAN_READ_GMRES(x)             \
+  CAPSTAN_READ(x);                        \
+  HYPRE_##x##GetKDim(solver, &s.restart); \
+  HYPRE_##x##GetMinIter(solver, &least)
+
+Settings settingsOf(HYPRE_Solver solver, const Record& record) {
+  Settings s;
+  HYPRE_Int least = 0, relativeChange = 0, criterion = 0, twoNorm = 1;
+  if (record.family == "PCG") {
+    CAPSTAN_READ(PCG);
+    HYPRE_PCGGetTwoNorm(solver, &twoNorm);
+    HYPRE_PCGGetRelChange(solver, &relativeChange);
+    HYPRE_PCGGetStopCrit(solver, &criterion);
+  } else if (record.family == "GMRES") {
+    CAPSTAN_READ_GMRES(GMRES);
+    HYPRE_GMRESGetRelChange(solver, &relativeChange);
+    HYPRE_GMRESGetStopCrit(solver, &criterion);
+  } else if (record.family == "FlexGMRES") {
+    CAPSTAN_READ_GMRES(FlexGMRES);
+  } else if (record.family == "LGMRES") {
+    CAPSTAN_READ_GMRES(LGMRES);
+  } else if (record.family == "COGMRES") {
+    CAPSTAN_READ_GMRES(COGMRES);
+  } else {
+    s.tolerance = record.tolerance;
+    s.absoluteTolerance = record.absoluteTolerance;
+    s.maxIterations = record.maxIterations;
+  }
+  if (twoNorm == 0) s.unlike = "the energy norm decides; HYPRE_PCGSetTwoNorm(solver, 1) asks for the 2-norm";
+  if (least > 0) s.unlike = "a least number of iterations is asked for";
+  if (relativeChange != 0) s.unlike = "the relative change decides, too";
+  if (criterion != 0) s.unlike = "the stop criterion is another one";
+  return s;
+}
+
+bool takes(const capstan::MethodTraits& method, const std::string& parameter) {
+  capstan_row row{};
+  row.size = sizeof row;
+  for (int i = 0; capstan_parameter_row(method.canonical.c_str(), i, &row) == CAPSTAN_SUCCESS; ++i) {
+    if (parameter == row.name) return true;
+  }
+  return false;
+}
+
+std::string textOf(const capstan::MethodTraits& method, const Record& record, const Settings& settings) {
+  std::string parameters = "Residual Scaling: Norm of RHS, Verbosity: 0";
+  if (record.family == "FlexGMRES" && takes(method, "Flexible Gmres")) parameters += ", Flexible Gmres: yes";
+  if (settings.restart > 0 && takes(method, "Num Blocks"))
+    parameters += ", Num Blocks: " + std::to_string(settings.restart);
+  return "{method: " + method.alias + ", parameters: {" + parameters + "}}";
+}
+
+HYPRE_IJVector workVector(MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) {
+  HYPRE_IJVector vector = nullptr;
+  HYPRE_IJVectorCreate(comm, first, last, &vector);
+  HYPRE_IJVectorSetObjectType(vector, HYPRE_PARCSR);
+  HYPRE_IJVectorInitialize(vector);
+  HYPRE_IJVectorAssemble(vector);
+  return vector;
+}
+
+/// Returns the status of the last call of Capstan's.
+int takeSolver(Record& record, const std::string& text, MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) {
+  const auto rows = static_cast<long long>(last - first + 1);
+  const bool has = record.precondition != nullptr;
+  if (record.solver != nullptr && record.text == text && record.comm == comm && record.rows == rows &&
+      record.hasPreconditioner == has) {
+    return CAPSTAN_SUCCESS;
+  }
+  forget(record);
+  int status = capstan_create(comm, text.c_str(), &record.solver);
+  if (status == CAPSTAN_SUCCESS) status = capstan_set_operator(record.solver, rows, multiply, &record);
+  if (status == CAPSTAN_SUCCESS && has) status = capstan_set_preconditioner(record.solver, precondition, &record);
+  if (status != CAPSTAN_SUCCESS) return status;
+  record.in = workVector(comm, first, last);
+  record.out = workVector(comm, first, last);
+  record.text = text;
+  record.comm = comm;
+  record.rows = rows;
+  record.hasPreconditioner = has;
+  return CAPSTAN_SUCCESS;
+}
+
+int takeLimits(Record& record, const Settings& settings) {
+  const double wanted[3] = {settings.tolerance, settings.absoluteTolerance,
+                            static_cast<double>(settings.maxIterations)};
+  if (std::equal(wanted, wanted + 3, record.limits)) return CAPSTAN_SUCCESS;
+  std::copy_n(wanted, 3, record.limits);
+  return capstan_set_limits(record.solver, settings.tolerance, settings.absoluteTolerance, settings.maxIterations);
+}
+
+HYPRE_Int solveByCapstan(Record& record, const Settings& settings, HYPRE_ParVector b, HYPRE_ParVector x) {
+  record.outcome = capstan_outcome{};
+  record.outcome.size = sizeof record.outcome;
+  int status = takeLimits(record, settings);
+  if (status == CAPSTAN_SUCCESS) status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
+  record.bySolve = true;
+  if (status != CAPSTAN_SUCCESS) {
+    tell(record.comm, capstan_error_text(record.solver));
+    hypre_error(HYPRE_ERROR_GENERIC);
+  } else if (record.outcome.converged == 0) {
+    hypre_error(HYPRE_ERROR_CONV);
+  }
+  return HYPRE_GetError();
+}
+
+std::string nameOf(const Record& record) {
+  std::string name = "hypre_" + record.family;
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name;
+}
+
+/// Makes ready what Capstan is to solve by; false where hypre is to go on by itself, which is told unless nobody has
+/// asked for anything else. Collective: options and settings are the same on all ranks.
+bool takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
+  const std::string name = nameOf(record);
+  MPI_Comm comm = MPI_COMM_NULL;
+  HYPRE_ParCSRMatrixGetComm(a, &comm);
+  const capstan::MethodTraits* method = nullptr;
+  try {
+    const auto options = capstan::environmentOptions();
+    method = options.redirected(name);
+    if (method == nullptr) return false;
+    options.noteRedirected(name);
+  } catch (const std::exception& error) {
+    tell(comm, name + " is left to hypre: " + error.what());
+    return false;
+  }
+  const Settings settings = settingsOf(solver, record);
+  if (!settings.unlike.empty()) {
+    tell(comm, name + " is left to hypre: " + settings.unlike);
+    return false;
+  }
+  HYPRE_BigInt first = 0, last = 0, firstColumn = 0, lastColumn = 0;
+  HYPRE_ParCSRMatrixGetLocalRange(a, &first, &last, &firstColumn, &lastColumn);
+  record.matrix = a;
+  if (takeSolver(record, textOf(*method, record, settings), comm, first, last) == CAPSTAN_SUCCESS) return true;
+  tell(comm, name + " is left to hypre: " + capstan_error_text(record.solver));
+  return false;
+}
+
+/// Solves by Capstan where the options say so; else by hypre.
+template <class Own>
+HYPRE_Int solve(HYPRE_Solver solver, HYPRE_ParCSRMatrix a, HYPRE_ParVector b, HYPRE_ParVector x, const Own& own) {
+  Record* const record = recordOf(solver);
+  if (record == nullptr) return own();  // of another interface of hypre
+  record->bySolve = false;
+  if (!takeOver(solver, *record, a)) return own();
+  return solveByCapstan(*record, settingsOf(solver, *record), b, x);
+}
+
+void remember(HYPRE_Solver solver, HYPRE_PtrToSolverFcn function, HYPRE_Solver preconditioner) {
+  Record* const record = recordOf(solver);
+  if (record == nullptr) return;
+  record->precondition = function;
+  record->preconditioner = preconditioner;
+}
+
+/// Answers a getter for a solve of Capstan's; false: hypre has solved.
+template <class Value, class Found>
+bool answers(HYPRE_Solver solver, Value* value, const Found& found) {
+  const Record* const record = recordOf(solver);
+  if (record == nullptr || !record->bySolve) return false;
+  *value = static_cast<Value>(found(record->outcome));
+  return true;
+}
+template <class Value>
+bool iterations(HYPRE_Solver solver, Value* value) {
+  return answers(solver, value, [](const capstan_outcome& of) { return of.iterations; });
+}
+bool residual(HYPRE_Solver solver, HYPRE_Real* value) {
+  return answers(solver, value, [](const capstan_outcome& of) { return of.residual; });
+}
+template <class Value>
+bool converged(HYPRE_Solver solver, Value* value) {
+  return answers(solver, value, [](const capstan_outcome& of) { return of.converged; });
+}
+
+}  // namespace
+
+// hypre's functions, which these stand before. HYPRE_ParCSRxSolve calls HYPRE_xSolve in hypre: both are met.
+#define CAPSTAN_EXPORT extern "C" __attribute__((visibility("default")))
+#define CAPSTAN_HYPRES(name) hypres<decltype(name)>(#name)
+
+// NOLINTBEGIN(bugprone-macro-parentheses)
+#define CAPSTAN_GETTERS(x)                                                                             \
+  CAPSTAN_EXPORT HYPRE_Int x##GetNumIterations(HYPRE_Solver solver, HYPRE_Int* n) {                    \
+    return iterations(solver, n) ? 0 : CAPSTAN_HYPRES(x##GetNumIterations)(solver, n);                 \
+  }                                                                                                    \
+  CAPSTAN_EXPORT HYPRE_Int x##GetFinalRelativeResidualNorm(HYPRE_Solver solver, HYPRE_Real* norm) {    \
+    return residual(solver, norm) ? 0 : CAPSTAN_HYPRES(x##GetFinalRelativeResidualNorm)(solver, norm); \
+  }
+#define CAPSTAN_FAMILY(x)                                                                                          \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##Create(MPI_Comm comm, HYPRE_Solver* solver) {                          \
+    const HYPRE_Int status = CAPSTAN_HYPRES(HYPRE_ParCSR##x##Create)(comm, solver);                                \
+    if (solver != nullptr && *solver != nullptr) records()[*solver].family = #x;                                   \
+    return status;                                                                                                 \
+  }                                                                                                                \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##Destroy(HYPRE_Solver solver) {                                         \
+    if (Record* const record = recordOf(solver)) forget(*record);                                                  \
+    records().erase(solver);                                                                                       \
+    return CAPSTAN_HYPRES(HYPRE_ParCSR##x##Destroy)(solver);                                                       \
+  }                                                                                                                \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_##x##SetPrecond(HYPRE_Solver solver, HYPRE_PtrToSolverFcn function,               \
+                                                 HYPRE_PtrToSolverFcn setup, HYPRE_Solver own) {                   \
+    remember(solver, function, own);                                                                               \
+    return CAPSTAN_HYPRES(HYPRE_##x##SetPrecond)(solver, function, setup, own);                                    \
+  }                                                                                                                \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##SetPrecond(HYPRE_Solver solver, HYPRE_PtrToParSolverFcn function,      \
+                                                       HYPRE_PtrToParSolverFcn setup, HYPRE_Solver own) {          \
+    remember(solver, reinterpret_cast<HYPRE_PtrToSolverFcn>(function), own);                                       \
+    return CAPSTAN_HYPRES(HYPRE_ParCSR##x##SetPrecond)(solver, function, setup, own);                              \
+  }                                                                                                                \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_##x##Solve(HYPRE_Solver solver, HYPRE_Matrix a, HYPRE_Vector b, HYPRE_Vector s) { \
+    return solve(solver, reinterpret_cast<HYPRE_ParCSRMatrix>(a), reinterpret_cast<HYPRE_ParVector>(b),            \
+                 reinterpret_cast<HYPRE_ParVector>(s),                                                             \
+                 [&] { return CAPSTAN_HYPRES(HYPRE_##x##Solve)(solver, a, b, s); });                               \
+  }                                                                                                                \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##Solve(HYPRE_Solver solver, HYPRE_ParCSRMatrix a, HYPRE_ParVector b,    \
+                                                  HYPRE_ParVector s) {                                             \
+    return solve(solver, a, b, s, [&] { return CAPSTAN_HYPRES(HYPRE_ParCSR##x##Solve)(solver, a, b, s); });        \
+  }                                                                                                                \
+  CAPSTAN_GETTERS(HYPRE_##x)                                                                                       \
+  CAPSTAN_GETTERS(HYPRE_ParCSR##x)
+#define CAPSTAN_CONVERGED(x)                                                                  \
+  CAPSTAN_EXPORT HYPRE_Int HYPRE_##x##GetConverged(HYPRE_Solver solver, HYPRE_Int* yes) {     \
+    return converged(solver, yes) ? 0 : CAPSTAN_HYPRES(HYPRE_##x##GetConverged)(solver, yes); \
+  }
+// BiCGSTAB tells nobody what it has been told.
+#define CAPSTAN_SETTER(x, Value, member)                                 \
+  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, Value value) {         \
+    if (Record* const record = recordOf(solver)) record->member = value; \
+    return CAPSTAN_HYPRES(x)(solver, value);                             \
+  }
+
+CAPSTAN_FAMILY(PCG)
+CAPSTAN_FAMILY(GMRES)
+CAPSTAN_FAMILY(FlexGMRES)
+CAPSTAN_FAMILY(LGMRES)
+CAPSTAN_FAMILY(COGMRES)
+CAPSTAN_FAMILY(BiCGSTAB)
+CAPSTAN_CONVERGED(PCG)
+CAPSTAN_CONVERGED(GMRES)
+CAPSTAN_CONVERGED(FlexGMRES)
+CAPSTAN_CONVERGED(LGMRES)
+CAPSTAN_CONVERGED(COGMRES)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetTol, HYPRE_Real, tolerance)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetAbsoluteTol, HYPRE_Real, absoluteTolerance)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetMaxIter, HYPRE_Int, maxIterations)
+CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetTol, HYPRE_Real, tolerance)
+CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetAbsoluteTol, HYPRE_Real, absoluteTolerance)
+CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetMaxIter, HYPRE_Int, maxIterations)
+// NOLINTEND(bugprone-macro-parentheses)

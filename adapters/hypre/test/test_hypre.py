@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""An application over hypre (client.c) by itself, and with libcapstanHypre.so preloaded: redirected and not.
+
+usage: test_hypre.py LIBRARY MPIEXEC "FLAGS of hypre for the compiler"
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+LINE = re.compile(r"(\w+), (\w+): status (\d+), (\d+) iterations, residual (\S+), told (\S+)")
+CONVERGED_NOT = 256  # HYPRE_ERROR_CONV
+
+
+class Client(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.program = pathlib.Path(cls.scratch.name) / "client"
+        subprocess.run(["mpicc", "-std=c99", HERE / "client.c", "-o", cls.program, *shlex.split(FLAGS), "-lm"], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def run_client(self, *arguments, ranks=2, preload=True, redirect=None, status=0):
+        environment = dict(os.environ)
+        if preload:
+            environment["LD_PRELOAD"] = LIBRARY
+        if redirect is not None:
+            environment["CAPSTAN_OPTIONS"] = "redirect: {" + ", ".join(f"{old}: {new}" for old, new in redirect.items()) + "}"
+        done = subprocess.run([MPIEXEC, "-n", str(ranks), self.program, *arguments], capture_output=True, text=True,
+                              env=environment, timeout=250)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        found = {}
+        for family, preconditioner, status_of, iterations, residual, told in LINE.findall(done.stdout):
+            found[family, preconditioner] = int(status_of), int(iterations), float(residual), float(told)
+        return found, done.stderr
+
+    def test_nothing_changes_where_nothing_is_redirected(self):
+        for ranks in (1, 2):
+            own, _ = self.run_client(ranks=ranks, preload=False)
+            self.assertEqual(len(own), 12)
+            self.assertEqual(self.run_client(ranks=ranks), (own, ""))
+
+    def test_solves_by_capstan_as_hypre_would(self):
+        for ranks in (1, 2):
+            own, _ = self.run_client(ranks=ranks, preload=False)
+            for gmres, cg in (("capstan_gmres", "capstan_cg"), ("capstan_sstep_gmres", "capstan_pipelined_cg"),
+                              ("capstan_pipelined_gmres", "capstan_embedded_cg")):
+                found, errors = self.run_client(ranks=ranks, redirect={
+                    "hypre_pcg": cg, "hypre_gmres": gmres, "hypre_flexgmres": "capstan_gmres" if "pipelined" in gmres else gmres, "hypre_lgmres": gmres,
+                    "hypre_cogmres": gmres, "hypre_bicgstab": "capstan_bicgstab"})
+                self.assertEqual(errors, "")
+                for (family, preconditioner), (status, iterations, residual, told) in found.items():
+                    with self.subTest(f"{family}, {preconditioner}, {gmres}, {cg}, {ranks} ranks"):
+                        self.assertEqual(status, 0)
+                        self.assertLessEqual(residual, 1e-8 * (1 + 1e-6))
+                        self.assertAlmostEqual(told, residual, delta=1e-3 * residual + 1e-15)
+                        theirs = own["GMRES" if family == "LGMRES" else family, preconditioner][1]
+                        if family == "BiCGSTAB":
+                            continue
+                        most = 1.05 * theirs + 2 if family == "PCG" else theirs + (10 if "sstep" in gmres else 1)
+                        self.assertLessEqual(iterations, most, f"hypre {theirs}")
+
+    def test_ends_at_the_limit_as_hypre_does(self):
+        own, _ = self.run_client("few", preload=False)
+        found, _ = self.run_client("few", redirect={"hypre_pcg": "capstan_cg", "hypre_gmres": "capstan_gmres"})
+        for key in (("PCG", "none"), ("GMRES", "none")):
+            self.assertEqual(found[key][1], 3)
+            self.assertEqual(found[key][0], CONVERGED_NOT)
+        self.assertEqual(own["GMRES", "none"][:2], found["GMRES", "none"][:2])
+
+    def test_leaves_to_hypre_what_cannot_be_done_as_asked(self):
+        own, _ = self.run_client(preload=False)
+        for redirect, says in (({"hypre_pcg": "capstan_gc"}, "capstan_cg"),
+                               ({"hypre_flexgmres": "capstan_pipelined_gmres"}, "hypre_flexgmres is left to hypre: ")):
+            found, errors = self.run_client(redirect=redirect)
+            self.assertEqual(found, own)
+            self.assertIn(says, errors)
+
+    def test_says_which_redirects_nobody_asked_for(self):
+        found, errors = self.run_client(redirect={"hypre_pgc": "capstan_cg"})
+        self.assertEqual(found[("PCG", "none")][0], 0)
+        self.assertIn("no solve was asked for by that name", errors)
+
+
+if __name__ == "__main__":
+    LIBRARY, MPIEXEC, FLAGS = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
