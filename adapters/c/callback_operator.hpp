@@ -4,6 +4,7 @@
 
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
+#include <Tpetra_Vector.hpp>
 #include <limits>
 #include <stdexcept>
 #include <utility>

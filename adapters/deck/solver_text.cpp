@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Teuchos_Comm.hpp>
 #include <algorithm>
 #include <iostream>
 #include <utility>
