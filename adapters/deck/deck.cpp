@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <Teuchos_Comm.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
