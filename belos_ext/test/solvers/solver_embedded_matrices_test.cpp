@@ -13,9 +13,9 @@ namespace {
 
 constexpr int compared = 20;
 constexpr double bound = 1e-10;
-/// On bcsstk18 it grows by four in an iteration, and which part of it two sums share is chance: 4 to 150 times as
-/// large, by compiler and ranks.
-constexpr double rounding = 200;
+/// On bcsstk18 it grows by four in an iteration. Measured with three orders of the sums, GCC 12 and 16, 1 to 4 ranks:
+/// up to 6; with one order up to 200, as what two sums share is chance.
+constexpr double rounding = 20;
 
 /// Copies x at the end of every iteration.
 class Iterates final : public Belos::StatusTest<Scalar, MultiVector, Operator> {
@@ -36,11 +36,14 @@ class Iterates final : public Belos::StatusTest<Scalar, MultiVector, Operator> {
   std::vector<RCP<MultiVector>> of_;
 };
 
-/// From the last entry to the first.
+/// x^T y, summed from the last entry to the first, each `stride`-th one at first.
+template <int stride>
 Scalar backwards(const MultiVector& x, const MultiVector& y) {
   const auto a = x.getData(0), b = y.getData(0);
   Scalar mine = 0, all = 0;
-  for (auto i = a.size(); i-- > 0;) mine += a[i] * b[i];
+  for (int offset = 0; offset < stride; ++offset) {
+    for (auto i = a.size() - 1 - offset; i >= 0; i -= stride) mine += a[i] * b[i];
+  }
   Teuchos::reduceAll<int, Scalar>(*x.getMap()->getComm(), Teuchos::REDUCE_SUM, 1, &mine, &all);
   return all;
 }
@@ -75,7 +78,8 @@ double apart(const MultiVector& x, const MultiVector& y) {
 /// How far the iterates are from Hestenes and Stiefel's, the largest of all so far.
 struct Distance {
   double embedded = 0;
-  double backwards = 0;  ///< of Hestenes and Stiefel's own, with inner products summed the other way round
+  double backwards =
+      0;  ///< of Hestenes and Stiefel's own, with inner products summed in other orders: the largest of these
 };
 
 Distance distanceOn(const System& system, Side side) {
@@ -83,7 +87,10 @@ Distance distanceOn(const System& system, Side side) {
   const Operator* const m = side == Side::None ? nullptr : system.preconditioner.get();
   const auto guess = diagonalRowsSolved(*a, *system.b);
   const auto textbook = textbookIterates(*a, m, *system.b, compared, guess.get());
-  const auto other = textbookIterates(*a, m, *system.b, compared, guess.get(), backwards);
+  // What one order of the sums takes of the iterates is chance: twice as much as another one, or half.
+  const auto others = {textbookIterates(*a, m, *system.b, compared, guess.get(), backwards<1>),
+                       textbookIterates(*a, m, *system.b, compared, guess.get(), backwards<2>),
+                       textbookIterates(*a, m, *system.b, compared, guess.get(), backwards<7>)};
   Params p;
   p.set("Convergence Tolerance", 0.0);
   p.set("Maximum Iterations", compared);
@@ -99,7 +106,7 @@ Distance distanceOn(const System& system, Side side) {
   Distance largest;
   for (std::size_t k = 0; k < iterates->all().size(); ++k) {
     largest.embedded = std::max(largest.embedded, apart(*iterates->all()[k], *textbook[k]));
-    largest.backwards = std::max(largest.backwards, apart(*other[k], *textbook[k]));
+    for (const auto& other : others) largest.backwards = std::max(largest.backwards, apart(*other[k], *textbook[k]));
     EXPECT_LE(largest.embedded, std::max(bound, rounding * largest.backwards)) << "iteration " << k + 1;
   }
   return largest;
