@@ -89,6 +89,12 @@ module capstan
       type(c_ptr), value :: solver
       integer(c_int) :: status
     end function capstan_matrix_changed
+    function capstan_set_symmetric(solver, symmetric) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: solver
+      integer(c_int), value :: symmetric
+      integer(c_int) :: status
+    end function capstan_set_symmetric
     function capstan_set_preconditioner(solver, apply, context) bind(c) result(status)
       import :: c_int, c_ptr, c_funptr
       type(c_ptr), value :: solver, context

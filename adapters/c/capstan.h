@@ -123,6 +123,9 @@ CAPSTAN_API int capstan_set_matrix(capstan_solver* solver, const capstan_csr* ma
 /** The values have changed where they are: they are read again, and the preconditioner follows as
  * \c recompute_preconditioner and \c reuse_preconditioner say. */
 CAPSTAN_API int capstan_matrix_changed(capstan_solver* solver);
+/** Whether A is symmetric: 1 or 0; -1: not known, as before the first call. A method for symmetric matrices alone refuses
+ * no other one, but CAPSTAN, which chooses, does not take it then. Forgotten where A is set anew. */
+CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 /** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side
  * says.
  */
@@ -171,6 +174,10 @@ typedef struct capstan_row {
 CAPSTAN_API int capstan_method_row(int index, capstan_row* row);
 /** The parameter number \p index of those that a method takes. Local. */
 CAPSTAN_API int capstan_parameter_row(const char* method, int index, capstan_row* row);
+
+/** The alias of the method that the user's options (CAPSTAN_OPTIONS, redirect) put in the place of a host's own name; NULL:
+ * of none. Local; the same on all ranks, as the variable is. */
+CAPSTAN_API int capstan_redirected(const char *name, const char **alias);
 
 /** The canonical name of the method. Local. */
 CAPSTAN_API const char* capstan_method(const capstan_solver* solver);

@@ -16,6 +16,7 @@
 #include "adapters/deck/linear_solver_checks.hpp"
 #include "adapters/deck/matrix_market.hpp"
 #include "adapters/driver/start_trilinos.hpp"
+#include "adapters/plugin/options_file.hpp"
 #include "adapters/run_end/run_end.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
@@ -271,6 +272,10 @@ int capstan_matrix_changed(capstan_solver* solver) {
   return withSolver(solver, [&](Solver& own) { own.changeMatrix(); });
 }
 
+int capstan_set_symmetric(capstan_solver* solver, int symmetric) {
+  return withSolver(solver, [&](Solver& own) { own.setSymmetric(symmetric); });
+}
+
 int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context) {
   return withSolver(solver, [&](Solver& own) { own.setPreconditioner(apply, context); });
 }
@@ -349,6 +354,18 @@ int capstan_parameter_row(const char* method, int index, capstan_row* row) {
     }
     const auto& found = *itemOf(taken, index, "parameters");
     *row = {row->size, found.name.c_str(), nullptr, found.type.c_str(), found.allowed.c_str(), found.doc.c_str()};
+  });
+}
+
+int capstan_redirected(const char* name, const char** alias) {
+  if (alias != nullptr) *alias = nullptr;
+  return guarded(errorOfThread, [&] {
+    if (name == nullptr || alias == nullptr) throw Error(CAPSTAN_ERROR_ARGUMENT, "name or alias: found NULL");
+    const auto options = capstan::environmentOptions();
+    const auto* const method = options.redirected(name);
+    if (method == nullptr) return;
+    options.noteRedirected(name);
+    *alias = method->alias.c_str();
   });
 }
 

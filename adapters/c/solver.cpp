@@ -14,7 +14,9 @@
 #include <cmath>
 
 #include "adapters/c/csr_rows.hpp"
+#include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/start_trilinos.hpp"
+#include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/wall_clock.hpp"
@@ -145,6 +147,7 @@ void Solver::takeRows(std::int64_t rows) {
   graph_.reset();
   values_ = nullptr;
   preconditioner_.reset();
+  symmetric_ = -1;
 }
 
 void Solver::setOperator(std::int64_t rows, capstan_apply apply, void* context) {
@@ -199,6 +202,23 @@ void Solver::changeMatrix() {
   readValues();
 }
 
+void Solver::setSymmetric(int symmetric) {
+  const auto isKnown = [&] {
+    if (symmetric < -1 || symmetric > 1) {
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("symmetric: found {}; allowed: 1, 0, or -1", symmetric));
+    }
+    if (map_.is_null()) {
+      throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
+    }
+  };
+  check(isKnown, symmetric, "symmetric");
+  symmetric_ = symmetric;
+  if (symmetric < 0) return;
+  const SymmetryVerdict verdict{1, symmetric == 1 ? 0 : 1};
+  if (!callback_.is_null()) SymmetryCheck<driver::OperatorTypes>::remember(callback_, verdict);
+  if (!matrix_.is_null()) SymmetryCheck<driver::OperatorTypes>::remember(matrix_, verdict);
+}
+
 void Solver::setPreconditioner(capstan_apply apply, void* context) {
   const auto needsRows = [&] {
     if (map_.is_null()) {
@@ -220,14 +240,15 @@ void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterat
       throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
     }
   });
-  auto& parameters = options_.parameters;
-  const bool sameAbsolute =
-      absoluteTolerance == (parameters.isParameter(absoluteKey) ? parameters.get<double>(absoluteKey) : 0);
   options_.tolerance = tolerance;
   maxIterations_ = maxIterations;
-  if (sameAbsolute) return method_->setLimits(tolerance, maxIterations);
+  method_->setLimits(tolerance, maxIterations);
+  auto& parameters = options_.parameters;
+  if (absoluteTolerance == parameters.get(absoluteKey, 0.0)) return;
   parameters.set(absoluteKey, absoluteTolerance);
-  makeMethod();
+  const auto list = Teuchos::parameterList();
+  list->set(absoluteKey, absoluteTolerance);
+  method_->manager().setParameters(list);
 }
 
 void Solver::setTest(capstan_test test, void* context) {
@@ -295,6 +316,7 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   if (!m.is_null()) {
     options_.preconditioner.side == deck::Side::Left ? problem->setLeftPrec(m) : problem->setRightPrec(m);
   }
+  if (symmetric_ == 1) problem->setHermitian(true);
   if (!options_.name.empty()) problem->setLabel(options_.name);
   problem->setProblem();
   return problem;

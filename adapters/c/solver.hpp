@@ -41,6 +41,7 @@ class Solver {
   void setOperator(std::int64_t rows, capstan_apply apply, void* context);
   void setMatrix(const capstan_csr* matrix);
   void changeMatrix();
+  void setSymmetric(int symmetric);
   void setPreconditioner(capstan_apply apply, void* context);
   void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
   void setTest(capstan_test test, void* context);
@@ -91,6 +92,7 @@ class Solver {
   Teuchos::RCP<deck::Matrix> matrix_;
   std::optional<deck::Preconditioner> preconditioner_;
   bool preconditionerIsDue_ = false;
+  int symmetric_ = -1;  ///< as the application says
   Teuchos::RCP<MultiVector> b_, x_;
 
   SolveReport report_;

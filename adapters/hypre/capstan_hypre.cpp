@@ -15,15 +15,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <map>
 #include <set>
 #include <string>
 #include <type_traits>
 
 #include "adapters/c/capstan.h"
-#include "adapters/plugin/options_file.hpp"
-#include "belos_ext/parameters/method_traits.hpp"
 
 // Exported, but declared by newer headers alone.
 extern "C" {
@@ -173,21 +170,21 @@ Settings settingsOf(HYPRE_Solver solver, const Record& record) {
   return s;
 }
 
-bool takes(const capstan::MethodTraits& method, const std::string& parameter) {
+bool takes(const std::string& method, const std::string& parameter) {
   capstan_row row{};
   row.size = sizeof row;
-  for (int i = 0; capstan_parameter_row(method.canonical.c_str(), i, &row) == CAPSTAN_SUCCESS; ++i) {
+  for (int i = 0; capstan_parameter_row(method.c_str(), i, &row) == CAPSTAN_SUCCESS; ++i) {
     if (parameter == row.name) return true;
   }
   return false;
 }
 
-std::string textOf(const capstan::MethodTraits& method, const Record& record, const Settings& settings) {
+std::string textOf(const std::string& method, const Record& record, const Settings& settings) {
   std::string parameters = "Residual Scaling: Norm of RHS, Verbosity: 0";
   if (record.family == "FlexGMRES" && takes(method, "Flexible Gmres")) parameters += ", Flexible Gmres: yes";
   if (settings.restart > 0 && takes(method, "Num Blocks"))
     parameters += ", Num Blocks: " + std::to_string(settings.restart);
-  return "{method: " + method.alias + ", parameters: {" + parameters + "}}";
+  return "{method: " + method + ", parameters: {" + parameters + "}}";
 }
 
 HYPRE_IJVector workVector(MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) {
@@ -257,16 +254,12 @@ bool takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
   const std::string name = nameOf(record);
   MPI_Comm comm = MPI_COMM_NULL;
   HYPRE_ParCSRMatrixGetComm(a, &comm);
-  const capstan::MethodTraits* method = nullptr;
-  try {
-    const auto options = capstan::environmentOptions();
-    method = options.redirected(name);
-    if (method == nullptr) return false;
-    options.noteRedirected(name);
-  } catch (const std::exception& error) {
-    tell(comm, name + " is left to hypre: " + error.what());
+  const char* method = nullptr;
+  if (capstan_redirected(name.c_str(), &method) != CAPSTAN_SUCCESS) {
+    tell(comm, name + " is left to hypre: " + capstan_error_text(nullptr));
     return false;
   }
+  if (method == nullptr) return false;
   const Settings settings = settingsOf(solver, record);
   if (!settings.unlike.empty()) {
     tell(comm, name + " is left to hypre: " + settings.unlike);
@@ -275,7 +268,7 @@ bool takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
   HYPRE_BigInt first = 0, last = 0, firstColumn = 0, lastColumn = 0;
   HYPRE_ParCSRMatrixGetLocalRange(a, &first, &last, &firstColumn, &lastColumn);
   record.matrix = a;
-  if (takeSolver(record, textOf(*method, record, settings), comm, first, last) == CAPSTAN_SUCCESS) return true;
+  if (takeSolver(record, textOf(method, record, settings), comm, first, last) == CAPSTAN_SUCCESS) return true;
   tell(comm, name + " is left to hypre: " + capstan_error_text(record.solver));
   return false;
 }

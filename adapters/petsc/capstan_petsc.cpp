@@ -40,7 +40,7 @@ struct Context {
   capstan_solver* solver = nullptr;
   std::string text;                      ///< of that solver
   PetscReal relative = 0, absolute = 0;  ///< limits that it has been told
-  int maxIterations = -1;
+  int maxIterations = -1, symmetric = -1;
   PetscInt rows = -1;
   bool hasPreconditioner = false;
   PetscErrorCode failure{};
@@ -180,13 +180,28 @@ PetscErrorCode takeSolver(KSP ksp) {
   context.text = text;
   context.rows = rows;
   context.hasPreconditioner = !none;
-  context.maxIterations = -1;
+  context.maxIterations = context.symmetric = -1;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
 PetscErrorCode setUp(KSP ksp) {
   PetscFunctionBegin;
   PetscCall(KSPSetWorkVecs(ksp, 2));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// What PETSc knows of the matrix, as the program has set it: nothing is computed.
+PetscErrorCode tellSymmetry(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  Mat a = nullptr;
+  PetscBool known = PETSC_FALSE, symmetric = PETSC_FALSE;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatIsSymmetricKnown(a, &known, &symmetric));
+  const int now = known ? (symmetric ? 1 : 0) : -1;
+  if (now == context.symmetric) PetscFunctionReturn(PetscErrorCode(0));
+  PetscCall(check(ksp, capstan_set_symmetric(context.solver, now), context.solver));
+  context.symmetric = now;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -228,6 +243,7 @@ PetscErrorCode solve(KSP ksp) {
              "Capstan's methods solve no transposed systems");
   PetscCall(takeSolver(ksp));
   PetscCall(takeLimits(ksp));
+  PetscCall(tellSymmetry(ksp));
   const PetscScalar* b = nullptr;
   PetscScalar* x = nullptr;
   PetscCall(VecGetArrayRead(ksp->vec_rhs, &b));

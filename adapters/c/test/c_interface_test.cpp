@@ -357,6 +357,20 @@ TEST(CInterface, TakesAnAbsoluteTolerance) {
   EXPECT_GT(solved.outcome.residual, 1e-6);
 }
 
+TEST(CInterface, TakesTheApplicationsWordOnSymmetry) {
+  Line line(40, 0.5, 0.4);
+  const auto solver = make("{method: CAPSTAN, tolerance: 1e-9, max_iterations: 400}");
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  ASSERT_EQ(capstan_set_symmetric(solver.get(), 0), CAPSTAN_SUCCESS);
+  const Solved solved = solve(solver.get(), line);
+  EXPECT_EQ(solved.outcome.reason, CAPSTAN_CONVERGED);
+  const auto b = line.rightHandSide();
+  EXPECT_LE(line.residual(b.data(), solved.x.data()), 1e-9 * solved.outcome.scale * (1 + 1e-6));
+  expectError(capstan_set_symmetric(solver.get(), 2), CAPSTAN_ERROR_ARGUMENT, solver.get(), "symmetric");
+  const auto early = make(cg);
+  expectError(capstan_set_symmetric(early.get(), 1), CAPSTAN_ERROR_ORDER, early.get(), "A comes first");
+}
+
 TEST(CInterface, ListsMethodsAndTheirParameters) {
   capstan_row row{};
   row.size = sizeof row;
