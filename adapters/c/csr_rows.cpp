@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "adapters/c/errors.hpp"
 
@@ -32,12 +33,18 @@ void copyIndices(const capstan_csr& matrix, driver::CsrPattern& pattern) {
 
 }  // namespace
 
+void checkRows(std::int64_t rows) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();  // local numbers of Tpetra's
+  if (rows >= 0 && rows <= most) return;
+  throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("rows: found {}; allowed: 0 to {} on a rank", rows, most));
+}
+
 driver::CsrPattern patternOf(const capstan_csr* matrix) {
   if (matrix == nullptr) fail("found NULL");
   if (matrix->size != sizeof(capstan_csr)) {
     fail(fmt::format("found size = {}; allowed: {}, sizeof(capstan_csr)", matrix->size, sizeof(capstan_csr)));
   }
-  if (matrix->rows < 0) fail(fmt::format("found rows = {}; allowed: at least 0", matrix->rows));
+  checkRows(matrix->rows);
   if (matrix->row_start == nullptr) fail("found row_start = NULL");
   driver::CsrPattern pattern;
   if (matrix->index_bits == 32) {

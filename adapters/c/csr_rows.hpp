@@ -2,10 +2,15 @@
 /// \file
 /// From the compressed rows of capstan.h to a pattern as the driver has it.
 
+#include <cstdint>
+
 #include "adapters/c/capstan.h"
 #include "adapters/driver/host.hpp"
 
 namespace capstan::c {
+
+/// How many rows a rank may have, as an Error where it has more. Local.
+void checkRows(std::int64_t rows);
 
 /// What is wrong with the rows by themselves, as an Error; else the pattern, to which the ranks have yet to add
 /// firstRow and globalRows. Local.

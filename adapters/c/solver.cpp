@@ -153,7 +153,7 @@ void Solver::takeRows(std::int64_t rows) {
 void Solver::setOperator(std::int64_t rows, capstan_apply apply, void* context) {
   check([&] {
     if (apply == nullptr) throw Error(CAPSTAN_ERROR_ARGUMENT, "operator: found NULL; allowed: a function");
-    if (rows < 0) throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("rows: found {}; allowed: at least 0", rows));
+    checkRows(rows);
     if (options_.preconditioner.name != "none") {
       throw Error(CAPSTAN_ERROR_INPUT,
                   fmt::format("preconditioner: found '{}', which needs the entries of A; give them to "

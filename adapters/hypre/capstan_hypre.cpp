@@ -198,7 +198,7 @@ HYPRE_IJVector workVector(MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) 
 
 /// Returns the status of the last call of Capstan's.
 int takeSolver(Record& record, const std::string& text, MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) {
-  const auto rows = static_cast<long long>(last - first + 1);
+  const auto rows = static_cast<long long>(last) - first + 1;
   const bool has = record.precondition != nullptr;
   if (record.solver != nullptr && record.text == text && record.comm == comm && record.rows == rows &&
       record.hasPreconditioner == has) {

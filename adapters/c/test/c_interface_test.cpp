@@ -590,6 +590,8 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
     expectError(capstan_set_operator(s, here ? -1 : line.rows, Line::apply, &line), CAPSTAN_ERROR_ARGUMENT, s, "rows");
     expectError(capstan_set_operator(s, line.rows, here ? nullptr : Line::apply, &line), CAPSTAN_ERROR_ARGUMENT, s,
                 "NULL");
+    expectError(capstan_set_operator(s, here ? std::int64_t{1} << 31 : line.rows, Line::apply, &line),
+                CAPSTAN_ERROR_ARGUMENT, s, "2147483647");
     const auto refuses = [&](const std::function<void(capstan_csr&)>& change, const std::string& text) {
       SCOPED_TRACE(text);
       capstan_csr wrong = good;
@@ -597,7 +599,7 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
       expectError(capstan_set_matrix(s, &wrong), CAPSTAN_ERROR_ARGUMENT, s, text);
     };
     refuses([](capstan_csr& m) { m.size = 8; }, "sizeof(capstan_csr)");
-    refuses([](capstan_csr& m) { m.rows = -2; }, "rows = -2");
+    refuses([](capstan_csr& m) { m.rows = -2; }, "rows: found -2");
     refuses([](capstan_csr& m) { m.index_bits = 16; }, "32 or 64");
     refuses([](capstan_csr& m) { m.row_start = nullptr; }, "row_start = NULL");
     const std::int64_t from1[] = {1, 2}, falls[] = {0, 2, 1}, one[] = {0, 1}, two[] = {0, 2};
