@@ -12,8 +12,8 @@ typedef struct {
 
 static const double diagonal = 2.01;
 
-static int multiply(void *context, const double *x, double *y) {
-  const Line *line = context;
+static int multiply(void* context, const double* x, double* y) {
+  const Line* line = context;
   double before = 0, after = 0;
   const int down = line->first > 0 ? (int)(line->first / line->rows) - 1 : MPI_PROC_NULL;
   const int up = line->first + line->rows < line->global ? (int)(line->first / line->rows) + 1 : MPI_PROC_NULL;
@@ -26,13 +26,13 @@ static int multiply(void *context, const double *x, double *y) {
   return 0;
 }
 
-static void expect(int status, int expected, const capstan_solver *solver, const char *what) {
+static void expect(int status, int expected, const capstan_solver* solver, const char* what) {
   if (status == expected) return;
   fprintf(stderr, "%s: %d instead of %d: %s\n", what, status, expected, capstan_error_text(solver));
   exit(1);
 }
 
-static void fill(const Line *line, int32_t *starts, int32_t *columns, double *values) {
+static void fill(const Line* line, int32_t* starts, int32_t* columns, double* values) {
   int32_t entries = 0;
   starts[0] = 0;
   for (int64_t i = 0; i < line->rows; ++i) {
@@ -46,7 +46,7 @@ static void fill(const Line *line, int32_t *starts, int32_t *columns, double *va
   }
 }
 
-static void solve(capstan_solver *solver, const Line *line, const char *how, int rank) {
+static void solve(capstan_solver* solver, const Line* line, const char* how, int rank) {
   double *b = malloc((size_t)line->rows * sizeof *b), *x = calloc((size_t)line->rows, sizeof *x);
   capstan_outcome outcome;
   memset(&outcome, 0, sizeof outcome);
@@ -61,7 +61,7 @@ static void solve(capstan_solver *solver, const Line *line, const char *how, int
   free(x);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   capstan_solver *solver = NULL, *other = NULL;
   expect(capstan_create_f(0, NULL, &solver), CAPSTAN_ERROR_MPI, NULL, "before MPI");
   MPI_Init(&argc, &argv);
@@ -73,8 +73,9 @@ int main(int argc, char **argv) {
   double values[180];
   fill(&line, starts, columns, values);
   const capstan_csr matrix = {sizeof matrix, line.rows, 32, starts, columns, values};
-  const char *const texts[] = {"{method: capstan_cg, tolerance: 1e-8, max_iterations: 300}",
-                               "{method: capstan_sstep_gmres, tolerance: 1e-8, max_iterations: 300, preconditioner: jacobi}"};
+  const char* const texts[] = {
+      "{method: capstan_cg, tolerance: 1e-8, max_iterations: 300}",
+      "{method: capstan_sstep_gmres, tolerance: 1e-8, max_iterations: 300, preconditioner: jacobi}"};
   for (int k = 0; k < 2; ++k) {
     expect(capstan_create(MPI_COMM_WORLD, texts[k], &solver), CAPSTAN_SUCCESS, NULL, "capstan_create");
     expect(capstan_set_matrix(solver, &matrix), CAPSTAN_SUCCESS, solver, "capstan_set_matrix");

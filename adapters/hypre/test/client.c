@@ -1,5 +1,5 @@
-/* An application over hypre's ParCSR interface that knows nothing of Capstan: the Laplacian of a square, with each of hypre's
- * Krylov solvers, with BoomerAMG and without a preconditioner. Prints a line for each solve. */
+/* An application over hypre's ParCSR interface that knows nothing of Capstan: the Laplacian of a square, with each of
+ * hypre's Krylov solvers, with BoomerAMG and without a preconditioner. Prints a line for each solve. */
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_krylov.h>
@@ -29,7 +29,7 @@ static HYPRE_ParVector fill(HYPRE_IJVector vector, int zero) {
     HYPRE_IJVectorSetValues(vector, 1, &row, &value);
   }
   HYPRE_IJVectorAssemble(vector);
-  HYPRE_IJVectorGetObject(vector, (void **)&parallel);
+  HYPRE_IJVectorGetObject(vector, (void**)&parallel);
   return parallel;
 }
 
@@ -52,7 +52,7 @@ static HYPRE_IJMatrix laplacian(void) {
     HYPRE_IJMatrixSetValues(matrix, 1, &count, &row, columns, values);
   }
   HYPRE_IJMatrixAssemble(matrix);
-  HYPRE_IJMatrixGetObject(matrix, (void **)&A);
+  HYPRE_IJMatrixGetObject(matrix, (void**)&A);
   return matrix;
 }
 
@@ -66,29 +66,29 @@ static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) 
   return sqrt(rr / bb);
 }
 
-#define SOLVE(name, extra)                                                                      \
+#define SOLVE(name, extra)                                                                                       \
   static void solve##name(HYPRE_Solver amg, HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r, int most) { \
-    HYPRE_Solver solver;                                                                        \
-    HYPRE_Int iterations = -1;                                                                  \
-    double norm = -1;                                                                           \
-    HYPRE_ParCSR##name##Create(MPI_COMM_WORLD, &solver);                                        \
-    HYPRE_##name##SetTol(solver, 1e-8);                                                         \
-    HYPRE_##name##SetMaxIter(solver, most);                                                     \
-    extra;                                                                                      \
-    if (amg != NULL) {                                                                          \
-      HYPRE_ParCSR##name##SetPrecond(solver, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg);  \
-    }                                                                                           \
-    HYPRE_ParCSR##name##Setup(solver, A, b, x);                                                 \
-    const HYPRE_Int status = HYPRE_ParCSR##name##Solve(solver, A, b, x);                        \
-    HYPRE_ClearAllErrors();                                                                     \
-    HYPRE_##name##GetNumIterations(solver, &iterations);                                        \
-    HYPRE_ParCSR##name##GetFinalRelativeResidualNorm(solver, &norm);                            \
-    const double found = residual(b, x, r);                                                     \
-    if (rank == 0) {                                                                            \
-      printf("%s, %s: status %d, %d iterations, residual %.3e, told %.3e\n", #name,             \
-             amg != NULL ? "BoomerAMG" : "none", (int)status, (int)iterations, found, norm);    \
-    }                                                                                           \
-    HYPRE_ParCSR##name##Destroy(solver);                                                        \
+    HYPRE_Solver solver;                                                                                         \
+    HYPRE_Int iterations = -1;                                                                                   \
+    double norm = -1;                                                                                            \
+    HYPRE_ParCSR##name##Create(MPI_COMM_WORLD, &solver);                                                         \
+    HYPRE_##name##SetTol(solver, 1e-8);                                                                          \
+    HYPRE_##name##SetMaxIter(solver, most);                                                                      \
+    extra;                                                                                                       \
+    if (amg != NULL) {                                                                                           \
+      HYPRE_ParCSR##name##SetPrecond(solver, HYPRE_BoomerAMGSolve, HYPRE_BoomerAMGSetup, amg);                   \
+    }                                                                                                            \
+    HYPRE_ParCSR##name##Setup(solver, A, b, x);                                                                  \
+    const HYPRE_Int status = HYPRE_ParCSR##name##Solve(solver, A, b, x);                                         \
+    HYPRE_ClearAllErrors();                                                                                      \
+    HYPRE_##name##GetNumIterations(solver, &iterations);                                                         \
+    HYPRE_ParCSR##name##GetFinalRelativeResidualNorm(solver, &norm);                                             \
+    const double found = residual(b, x, r);                                                                      \
+    if (rank == 0) {                                                                                             \
+      printf("%s, %s: status %d, %d iterations, residual %.3e, told %.3e\n", #name,                              \
+             amg != NULL ? "BoomerAMG" : "none", (int)status, (int)iterations, found, norm);                     \
+    }                                                                                                            \
+    HYPRE_ParCSR##name##Destroy(solver);                                                                         \
   }
 
 SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, 1))
@@ -98,7 +98,7 @@ SOLVE(LGMRES, HYPRE_LGMRESSetKDim(solver, 120))
 SOLVE(COGMRES, HYPRE_COGMRESSetKDim(solver, 120))
 SOLVE(BiCGSTAB, (void)0)
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
