@@ -44,13 +44,22 @@ class CallbackOperator final : public Operator {
   }
 
  private:
+  // The application may solve with another solver meanwhile: no view is alive then. What it writes is on the side that
+  // the view was of, where Tpetra looks for it.
   void applyTo(const MultiVector& X, MultiVector& Y) const {
-    const auto x = compat::hostView(X, Tpetra::Access::ReadOnly);
-    const auto y = compat::hostView(Y, Tpetra::Access::OverwriteAll);
-    const std::size_t rows = y->extent(0);
-    if (calls(rows == 0 ? nullptr : x->data(), rows == 0 ? nullptr : y->data())) return;
+    const double* x = nullptr;
+    double* y = nullptr;
+    {
+      const auto from = compat::hostView(X, Tpetra::Access::ReadOnly);
+      const auto to = compat::hostView(Y, Tpetra::Access::OverwriteAll);
+      if (to->extent(0) > 0) {
+        x = from->data();
+        y = to->data();
+      }
+    }
+    if (calls(x, y)) return;
     failed_ = true;
-    for (std::size_t row = 0; row < rows; ++row) y->data()[row] = std::numeric_limits<double>::quiet_NaN();
+    Y.putScalar(std::numeric_limits<double>::quiet_NaN());
   }
 
   bool calls(const double* x, double* y) const noexcept {
