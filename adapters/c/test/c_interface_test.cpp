@@ -183,6 +183,12 @@ void expectError(int status, capstan_status expected, const capstan_solver* solv
   EXPECT_NE(std::string(capstan_error_text(solver)).find(text), std::string::npos) << capstan_error_text(solver);
 }
 
+// What programs were compiled with stays.
+static_assert(sizeof(void*) != 8 ||
+              (sizeof(capstan_outcome) == 104 && sizeof(capstan_csr) == 48 && sizeof(capstan_row) == 48));
+static_assert(CAPSTAN_ERROR_INTERNAL == 9 && CAPSTAN_ERROR_LONE == 8 && CAPSTAN_USER_TEST == 9 &&
+              CAPSTAN_BREAKDOWN == 7);
+
 const char* const cg = "{method: capstan_cg, tolerance: 1e-9, max_iterations: 400}";
 
 class EveryMethod : public ::testing::TestWithParam<const char*> {};

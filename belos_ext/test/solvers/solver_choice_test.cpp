@@ -5,10 +5,13 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <chrono>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <map>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -124,6 +127,53 @@ TEST_F(Choosing, ChoosesTheSameOnAllRanksWhateverTheirClocksSay) {
     for (const char c : choice.arm + choice.second) hash = 0.5 * hash + c;
     expectSameOnAllRanks({hash, choice.bestSeconds, choice.regretSeconds, static_cast<double>(choice.trials)});
   }
+}
+
+/// Sequences of random systems, tolerances and delays; CAPSTAN_TEST_SEQUENCES: how many.
+TEST_F(Choosing, ChoosesTheSameOnAllRanksInRandomSequences) {
+  const char* const asked = std::getenv("CAPSTAN_TEST_SEQUENCES");
+  const int sequences = asked != nullptr ? std::atoi(asked) : 40;
+  ASSERT_GT(sequences, 0);
+  std::mt19937 together(11), alone(1000 + static_cast<unsigned>(rank()));
+  const auto real = [](std::mt19937& from) { return std::uniform_real_distribution<double>(0, 1)(from); };
+  std::set<std::string> arms;
+  long trials = 0;
+  for (int sequence = 0; sequence < sequences; ++sequence) {
+    SCOPED_TRACE("sequence " + std::to_string(sequence));
+    const int width = 5 + static_cast<int>(together() % 8);
+    const auto a = grid2d(width, 6, real(together) < 0.3 ? 0.3 * real(together) : 0.0);
+    a->setObjectLabel("random " + std::to_string(sequence));
+    System system = systemWithRightHandSide(a, wave);
+    // Each rank has its own share of products that take long, and its own length of them.
+    const double share = 0.2 * real(alone), longest = 2e-4 * real(alone);
+    system.a = rcp(new FunctionOperator(a->getDomainMap(), [&](const MultiVector& in, MultiVector& out) {
+      if (real(alone) < share) std::this_thread::sleep_for(std::chrono::duration<double>(longest * real(alone)));
+      a->apply(in, out);
+    }));
+    Params p;
+    p.set("Convergence Tolerance", std::pow(10.0, -3 - 6 * real(together)));
+    const auto solver = solverOf(choosingMethod(), p);
+    const int solves = 3 + static_cast<int>(together() % 7);
+    for (int k = 0; k < solves; ++k) {
+      fill(*system.b, [k](GO i) { return wave(i + 7 * static_cast<GO>(k)); });
+      system.x->putScalar(0);
+      const ReductionCounters before = counters();
+      const Outcome outcome = solve(*solver, system);
+      const ReductionCounters spent = counters() - before;
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      EXPECT_EQ(spent.blocking + spent.nonblocking,
+                outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking);
+      const ChoiceReport& choice = outcome.report.choice;
+      double hash = 0;
+      for (const char c : choice.arm + choice.best + choice.second) hash = 0.5 * hash + c;
+      expectSameOnAllRanks({hash, choice.bestSeconds, choice.regretSeconds, static_cast<double>(choice.trials)});
+      arms.insert(choice.arm);
+      trials += choice.trial ? 1 : 0;
+    }
+  }
+  EXPECT_GT(arms.size(), 2U);
+  EXPECT_GT(trials, 0);
+  if (rank() == 0) std::cout << sequences << " sequences, " << arms.size() << " arms, " << trials << " trials\n";
 }
 
 TEST_F(Choosing, LeavesCgWhereTheMatrixIsNotSymmetric) {
