@@ -45,6 +45,13 @@ module capstan
       type(c_ptr), value :: context, x, y
       integer(c_int) :: failure
     end function capstan_apply
+    !> This rank's part of a norm: 0, or another number for a failure.
+    function capstan_norm(context, r, part) bind(c) result(failure)
+      import :: c_ptr, c_int, c_double
+      type(c_ptr), value :: context, r
+      real(c_double), intent(out) :: part
+      integer(c_int) :: failure
+    end function capstan_norm
     !> After an iteration: 0, or another number to end the solve. residuals: norms of the columns, from the method.
     function capstan_test(context, iteration, residuals, columns) bind(c) result(ends)
       import :: c_ptr, c_int, c_double
@@ -114,6 +121,13 @@ module capstan
       type(c_funptr), value :: test
       integer(c_int) :: status
     end function capstan_set_test
+    function capstan_set_norm(solver, norm, power, context) bind(c) result(status)
+      import :: c_int, c_ptr, c_funptr
+      type(c_ptr), value :: solver, context
+      type(c_funptr), value :: norm
+      integer(c_int), value :: power
+      integer(c_int) :: status
+    end function capstan_set_norm
     function capstan_keep_history(solver, keep) bind(c) result(status)
       import :: c_int, c_ptr
       type(c_ptr), value :: solver

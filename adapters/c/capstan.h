@@ -139,6 +139,13 @@ CAPSTAN_API int capstan_set_limits(capstan_solver* solver, double tolerance, dou
  * on all ranks. \param residuals norms that the method has, of each column, not scaled: of b - A x, or under GMRES with
  * a preconditioner on the left of M^-1 (b - A x). They may be off by rounding: what ends a solve is computed anew */
 typedef int (*capstan_test)(void* context, int iteration, const double* residuals, int columns);
+/** This rank's part of a norm of the application's own: the norm is (the sum over the ranks)^(1 / power). Collective.
+ * Returns 0, or another number for a failure. \param r b - A x of one column, or a vector like it */
+typedef int (*capstan_norm)(void *context, const double *r, double *part);
+/** The norm of b - A x that tolerances are meant in; NULL: the 2-norm again. It is asked for wherever b - A x is computed,
+ * and where the method's own estimate is near. For "Residual Scaling": None, User Provided, or Norm of Initial Residual,
+ * which is the initial setting then. \param power 1 or 2 */
+CAPSTAN_API int capstan_set_norm(capstan_solver *solver, capstan_norm norm, int power, void *context);
 /** Has \p test asked after the first residual and after each iteration, or s of them, of later solves; NULL: no longer.
  */
 CAPSTAN_API int capstan_set_test(capstan_solver* solver, capstan_test test, void* context);

@@ -284,6 +284,10 @@ int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute
   return withSolver(solver, [&](Solver& own) { own.setLimits(tolerance, absolute_tolerance, max_iterations); });
 }
 
+int capstan_set_norm(capstan_solver* solver, capstan_norm norm, int power, void* context) {
+  return withSolver(solver, [&](Solver& own) { own.setNorm(norm, power, context); });
+}
+
 int capstan_set_test(capstan_solver* solver, capstan_test test, void* context) {
   return withSolver(solver, [&](Solver& own) { own.setTest(test, context); });
 }

@@ -12,10 +12,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "adapters/c/csr_rows.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/start_trilinos.hpp"
+#include "belos_ext/manager/asked_solver.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/shared_text.hpp"
@@ -52,6 +54,22 @@ deck::LinearSolver optionsFrom(const std::function<deck::SolverText(const Commun
   }
 }
 
+/// NaN where the function fails: the norm is that on all ranks.
+double partOf(capstan_norm norm, void* context, const MultiVector& r) noexcept {
+  double part = std::numeric_limits<double>::quiet_NaN();
+  try {
+    const double* values = nullptr;
+    {
+      const auto view = compat::hostView(r, Tpetra::Access::ReadOnly);
+      if (view->extent(0) > 0) values = view->data();
+    }
+    if (norm(context, values, &part) != 0) part = std::numeric_limits<double>::quiet_NaN();
+  } catch (...) {  // of an application in C++
+    part = std::numeric_limits<double>::quiet_NaN();
+  }
+  return part;
+}
+
 /// Columns of the application to those of Trilinos, and back. \{
 void copyIn(const double* from, std::int64_t ld, MultiVector& to) {
   const auto view = compat::hostView(to, Tpetra::Access::OverwriteAll);
@@ -84,6 +102,7 @@ void Solver::makeMethod() {
   if (history_ && !list->isParameter("History File")) list->set("History File", "/dev/null");
   method_.emplace(options_.method, list);
   if (maxIterations_) method_->setLimits(options_.tolerance, maxIterations_);
+  dynamic_cast<AskedSolver<driver::OperatorTypes>&>(method_->manager()).setHostNorm(norm_);
   if (!test_.is_null()) method_->manager().setUserConvStatusTest(test_, TestCombination::OR);
 }
 
@@ -254,6 +273,19 @@ void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterat
 void Solver::setTest(capstan_test test, void* context) {
   check([] {}, test == nullptr ? 0 : 1, "test: functions of a rank");
   test_ = test == nullptr ? Teuchos::null : Teuchos::rcp(new HostTest(test, context));
+  makeMethod();
+}
+
+void Solver::setNorm(capstan_norm norm, int power, void* context) {
+  const auto isKnown = [&] {
+    if (power == 1 || power == 2) return;
+    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("power: found {}; allowed: 1 or 2", power));
+  };
+  check(isKnown, norm == nullptr ? 0 : power, "norm: power of a rank, 0 without a function");
+  norm_ = {};
+  norm_.power = norm == nullptr ? 1 : power;
+  if (norm != nullptr)
+    norm_.part = [=](const void* r) { return partOf(norm, context, *static_cast<const MultiVector*>(r)); };
   makeMethod();
 }
 

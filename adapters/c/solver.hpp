@@ -18,6 +18,7 @@
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/shared_failures.hpp"
 #include "adapters/driver/trilinos_types.hpp"
+#include "belos_ext/convergence/residual_measure.hpp"
 
 namespace capstan::c {
 
@@ -45,6 +46,7 @@ class Solver {
   void setPreconditioner(capstan_apply apply, void* context);
   void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
   void setTest(capstan_test test, void* context);
+  void setNorm(capstan_norm norm, int power, void* context);
   void keepHistory(int keep);
 
   /// One reduction beyond those of the method, two where it does not converge.
@@ -84,6 +86,7 @@ class Solver {
   std::optional<int> maxIterations_;
   bool history_ = false;
   Teuchos::RCP<HostTest> test_;
+  HostNorm norm_;
 
   Teuchos::RCP<const Map> map_;
   Teuchos::RCP<CallbackOperator> callback_, preconditionerCallback_;

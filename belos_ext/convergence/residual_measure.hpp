@@ -1,21 +1,37 @@
 #pragma once
 /// \file
-/// || b - A x ||_1, where the tolerance is meant in that norm ("Residual Norm").
+/// || b - A x ||_1, where the tolerance is meant in that norm ("Residual Norm"), or a norm of the application's own.
 ///
-/// Methods follow the residual in the 2-norm. The local part of the 1-norm is taken wherever b - A x is computed, and
-/// travels in the reduction that brings the 2-norm of the same vector, so that no method has to know of it. Between two
-/// computed residuals the ratio of the two norms stands for it; the ratio at the end of a solve is kept for the next.
+/// Methods follow the residual in the 2-norm. The local part of the other norm is taken wherever b - A x is computed,
+/// and travels in the reduction that brings the 2-norm of the same vector, so that no method has to know of it. Between
+/// two computed residuals the ratio of the two norms stands for it; the ratio at the end of a solve is kept for the
+/// next.
 
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <utility>
 
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
 
+/// A norm of the application's own: (the sum of part(r) over the ranks)^(1 / power).
+struct HostNorm {
+  /// This rank's part of a residual, a Types::MultiVector of one column. Collective; none: there is no such norm.
+  std::function<double(const void*)> part;
+  int power = 1;  ///< 1 or 2
+
+  explicit operator bool() const { return static_cast<bool>(part); }
+};
+
 class ResidualMeasure {
  public:
-  /// The sum of |r_i| over this rank's rows: reduced with the next message. Local.
+  /// The norm that is meant; none: the 1-norm. Local; all ranks alike.
+  void measureBy(HostNorm host) { host_ = std::move(host); }
+  const HostNorm& host() const { return host_; }
+
+  /// The sum of |r_i| over this rank's rows, or this rank's part of another norm: reduced with the next message. Local.
   void take(double local) {
     local_ = local;
     apart_ = false;
@@ -54,7 +70,7 @@ class ResidualMeasure {
     if (!entered_) return;
     using Slot = typename ReductionBatch<Types>::Slot;
     const auto number = [&](int offset) { return static_cast<double>(batch[Slot{offset, 1, 1}]); };
-    value_ = number(sum_);
+    value_ = host_.power == 2 ? std::sqrt(number(sum_)) : number(sum_);
     known_ = number(ratio_) / number(one_);
     twoNorm_ = apart_ ? std::sqrt(number(squares_)) : std::numeric_limits<double>::quiet_NaN();
     pending_ = entered_ = false;
@@ -71,6 +87,7 @@ class ResidualMeasure {
   void keepRatio(double ratio) { kept_ = ratio; }
 
  private:
+  HostNorm host_;
   double local_ = 0, value_ = 0;
   double kept_ = 0, known_ = 0;
   double square_ = 0, twoNorm_ = std::numeric_limits<double>::quiet_NaN();

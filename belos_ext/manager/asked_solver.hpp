@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "belos_ext/convergence/residual_measure.hpp"
 #include "belos_ext/manager/problem_checks.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
@@ -60,6 +61,9 @@ class AskedSolver
     userTest_ = test;
     comboType_ = comboType;
   }
+  /// A norm of the application's own, in place of "Residual Norm", for next solves; none: that again. It goes with the
+  /// scalings that "OneNorm" goes with, and without a left preconditioner. The same on all ranks.
+  void setHostNorm(const HostNorm& norm) { hostNorm_ = norm; }
   /// Evaluated at every boundary for what it prints or records; its status has no influence.
   void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
@@ -72,6 +76,7 @@ class AskedSolver
     series_ = other.series_;
     minIterations_ = other.minIterations_;
     keepsLast_ = other.keepsLast_;
+    hostNorm_ = other.hostNorm_;
   }
 
  protected:
@@ -95,6 +100,7 @@ class AskedSolver
   int series_ = 0;  ///< of solves, for guesses
   int minIterations_ = 0;
   bool keepsLast_ = false;
+  HostNorm hostNorm_;
 };
 
 }  // namespace capstan

@@ -38,11 +38,14 @@ class RightHandSideSolvers {
   }
 
   /// What takes the norm that the tolerance is meant in, for each right-hand side; kept as long as that norm is wanted.
-  /// Local.
-  void measure(ResidualNorm norm, std::vector<StopTest>& stops) {
-    if (norm == ResidualNorm::Two) return measures_.clear();
+  /// \param host another norm; none: that of the options. Local.
+  void measure(ResidualNorm norm, const HostNorm& host, std::vector<StopTest>& stops) {
+    if (norm == ResidualNorm::Two && !host) return measures_.clear();
     while (measures_.size() < stops.size()) measures_.push_back(std::make_unique<ResidualMeasure>());
-    for (std::size_t c = 0; c < stops.size(); ++c) stops[c].judgeBy(measures_[c].get());
+    for (std::size_t c = 0; c < stops.size(); ++c) {
+      measures_[c]->measureBy(host);
+      stops[c].judgeBy(measures_[c].get());
+    }
   }
 
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
@@ -74,7 +77,8 @@ class RightHandSideSolvers {
     };
     // What the method follows is another residual then: a tolerance has to be meant in a norm that is measured, and
     // tests of the application want the x of each iteration.
-    const bool splits = a.splits() && stops.front().measure() != nullptr && !monitor.watches();
+    const auto* const measured = stops.front().measure();
+    const bool splits = a.splits() && measured != nullptr && !measured->host() && !monitor.watches();
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);
       if (begin > 0) monitor.nextSet(a.cost());
@@ -91,7 +95,8 @@ class RightHandSideSolvers {
       });
       Opening<Types> opening(a, agreement, opening_, method_.firstProducts, facts, x.getMap()->getComm());
       for (std::size_t c = begin; c < end; ++c) {
-        if (auto* const measure = stops[c].measure()) measure->setCostly(splits && end - begin == 1);
+        auto* const measure = stops[c].measure();
+        if (measure != nullptr) measure->setCostly((splits && end - begin == 1) || measure->host());
       }
       if (end - begin == 1) {
         DirectSystem<Types> system(a, monitor, *kernels_, static_cast<int>(begin), &opening, stops[begin].measure());

@@ -112,6 +112,11 @@ std::string SolverManager<Types>::takeUserOptions() {
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
   }
+  if (hostNorm_ && !scalesOtherNorms(parameters_.options())) {
+    return method_.canonical +
+           ": a norm of the application's own goes with the scalings \"Norm of Initial Residual\", "
+           "\"None\" and \"User Provided\"";
+  }
   if (!parameters_.options().flexible || problem_->getLeftPrec().is_null()) return "";
   return method_.canonical +
          ": \"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)";
@@ -212,7 +217,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   own.basisMemory =
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
-  solvers_->measure(options.residualNorm, stops);
+  solvers_->measure(options.residualNorm, hostNorm_, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric || problem_->isHermitian(),
                  key, orderKey(), series_, *problem_->getLHS());
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), guesses_->content());
@@ -385,6 +390,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
   summarize(stops, options, operator_->hasLeft(), report_);
+  if (hostNorm_) report_.norm = "the application's norm of b - A x";
   const bool preconditioned = operator_->hasLeft() || operator_->hasRight();
   const Cost each = method_.cost(options, preconditioned);
   const auto beyond = [&](long all, long start, double ofIteration) {

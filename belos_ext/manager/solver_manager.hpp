@@ -93,8 +93,8 @@ class SolverManager final : public AskedSolver<Types> {
 
  private:
   using Asked::askedAs_, Asked::comboType_, Asked::debugTest_, Asked::keepsLast_, Asked::lossOfAccuracy_,
-      Asked::method_, Asked::minIterations_, Asked::parameters_, Asked::problem_, Asked::report_, Asked::series_,
-      Asked::userTest_;
+      Asked::hostNorm_, Asked::method_, Asked::minIterations_, Asked::parameters_, Asked::problem_, Asked::report_,
+      Asked::series_, Asked::userTest_;
 
   /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
   /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first

@@ -9,6 +9,13 @@
 
 namespace capstan {
 
+bool scalesOtherNorms(const SolverOptions& options) {
+  const bool given = options.explicitScalingGiven || options.implicitScalingGiven;
+  const auto scaling = options.explicitScalingGiven ? options.explicitScaling : options.implicitScaling;
+  return !given || scaling == ResidualScaling::NormOfInitRes || scaling == ResidualScaling::None ||
+         scaling == ResidualScaling::UserProvided;
+}
+
 namespace {
 
 using Scheme = BlockOrthogonalization;
@@ -73,11 +80,8 @@ void checkCommunication(const SolverOptions& options, const MethodTraits& method
 }
 
 void checkResidualNorm(const SolverOptions& options, const MethodTraits& method) {
-  const bool given = options.explicitScalingGiven || options.implicitScalingGiven;
   const auto scaling = options.explicitScalingGiven ? options.explicitScaling : options.implicitScaling;
-  const bool known = scaling == ResidualScaling::NormOfInitRes || scaling == ResidualScaling::None ||
-                     scaling == ResidualScaling::UserProvided;
-  refuse(options.residualNorm != ResidualNorm::Two && given && !known, method,
+  refuse(options.residualNorm != ResidualNorm::Two && !scalesOtherNorms(options), method,
          "\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", \"None\" and "
          "\"User Provided\", not with \"{}\"",
          toString(options.residualNorm), toString(scaling));

@@ -29,6 +29,9 @@ void resolve(ParameterState& state);
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
 void checkConflicts(const SolverOptions& options, const MethodTraits& method);
 
+/// Whether residuals in another norm than the 2-norm can be scaled as these options say. Local.
+bool scalesOtherNorms(const SolverOptions& options);
+
 /// How many of `count` right-hand sides advance together: "Block Size", or all.
 std::size_t rightHandSidesTogether(const SolverOptions& options, std::size_t count);
 

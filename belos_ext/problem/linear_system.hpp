@@ -214,7 +214,9 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   }
 
   void takeMeasure(const MultiVector& r) override {
-    if (facts_.measure != nullptr) facts_.measure->take(static_cast<double>(kernels_.absoluteSum(r)));
+    if (facts_.measure == nullptr) return;
+    const HostNorm& host = facts_.measure->host();
+    facts_.measure->take(host ? host.part(&r) : static_cast<double>(kernels_.absoluteSum(r)));
   }
 
   /// The norm that the tolerance is meant in, of the residual() that has been reduced last; NaN where that is the

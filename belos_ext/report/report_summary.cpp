@@ -24,7 +24,7 @@ RightHandSideReport rightHandSideReport(const StopTest& stop) {
   one.reason = stop.reason();
   one.iterations = stop.iterations();
   one.restarts = stop.restarts();
-  one.scale = stop.implicitScale();
+  one.scale = stop.measure() != nullptr ? stop.explicitScale() : stop.implicitScale();
   one.tolerance = stop.tolerance();
   one.recursiveResidual = stop.recursive() / stop.implicitScale();
   one.trueResidual = stop.attained();

@@ -351,6 +351,76 @@ TEST(CInterface, AsksTheApplicationAfterEachIteration) {
   EXPECT_EQ(solve(solver.get(), line).outcome.converged, 1);
 }
 
+/// The largest weight is at the first row of all; counts its calls.
+struct Weighted {
+  const Line* line;
+  int calls = 0;
+  bool fails = false;
+  static double weight(std::int64_t i) { return i == 0 ? 100 : 1; }
+  static int part(void* context, const double* r, double* part) {
+    auto* const own = static_cast<Weighted*>(context);
+    ++own->calls;
+    *part = 0;
+    for (std::int64_t i = 0; i < own->line->rows; ++i) *part += weight(i) * r[i] * r[i];
+    return own->fails && rankOf() == 0 ? 1 : 0;
+  }
+  double norm(const double* b, const double* x) const {
+    std::vector<double> image(static_cast<std::size_t>(line->rows) + 1);
+    line->multiply(x, image.data());
+    double mine = 0;
+    for (std::int64_t i = 0; i < line->rows; ++i) {
+      const double r = b[i] - image[static_cast<std::size_t>(i)];
+      mine += weight(i) * r * r;
+    }
+    return std::sqrt(sum(mine));
+  }
+};
+
+TEST(CInterface, JudgesByTheApplicationsNorm) {
+  Line line(40, 0.3);
+  const auto b = line.rightHandSide();
+  const std::vector<double> zero(b.size() + 1);
+  Weighted weighted{&line};
+  const double first = weighted.norm(b.data(), zero.data());
+  for (const char* const method : {"capstan_cg", "capstan_cg_pipeline", "capstan_gmres", "capstan_sstep_gmres",
+                                   "capstan_idr", "capstan_bicgstab", "CAPSTAN"}) {
+    SCOPED_TRACE(method);
+    for (const bool absolute : {false, true}) {
+      const auto solver = make(std::string("{max_iterations: 400, method: ") + method +
+                               (absolute ? ", parameters: {Residual Scaling: None}}" : "}"));
+      ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+      ASSERT_EQ(capstan_set_norm(solver.get(), Weighted::part, 2, &weighted), CAPSTAN_SUCCESS);
+      const double target = 1e-7 * first;
+      ASSERT_EQ(capstan_set_limits(solver.get(), absolute ? target : 1e-7, 0, 400), CAPSTAN_SUCCESS);
+      weighted.calls = 0;
+      for (int k = 0; k < 2; ++k) {
+        const Solved solved = solve(solver.get(), line);
+        EXPECT_EQ(solved.outcome.converged, 1) << capstan_error_text(solver.get());
+        const double found = weighted.norm(b.data(), solved.x.data());
+        EXPECT_LE(found, target * (1 + 1e-6));
+        EXPECT_GT(found, 1e-4 * target) << "not much more than was asked for";
+        EXPECT_NEAR(solved.outcome.residual * solved.outcome.scale, found, 1e-3 * found);
+      }
+      EXPECT_GT(weighted.calls, 2);
+      expectSameOnAllRanks(weighted.calls);
+    }
+  }
+  const auto solver = make("{max_iterations: 400, method: capstan_cg}");
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  expectError(capstan_set_norm(solver.get(), Weighted::part, 3, &weighted), CAPSTAN_ERROR_ARGUMENT, solver.get(),
+              "1 or 2");
+  ASSERT_EQ(capstan_set_norm(solver.get(), Weighted::part, 2, &weighted), CAPSTAN_SUCCESS);
+  weighted.fails = true;
+  const Solved failed = solve(solver.get(), line);
+  EXPECT_EQ(failed.outcome.reason, CAPSTAN_NON_FINITE);
+  ASSERT_EQ(capstan_set_norm(solver.get(), nullptr, 1, nullptr), CAPSTAN_SUCCESS);
+  EXPECT_EQ(solve(solver.get(), line).outcome.converged, 1);
+  const auto scaled = make("{method: capstan_cg, parameters: {Residual Scaling: Norm of RHS}}");
+  ASSERT_EQ(capstan_set_operator(scaled.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  ASSERT_EQ(capstan_set_norm(scaled.get(), Weighted::part, 2, &weighted), CAPSTAN_SUCCESS);
+  expectError(solve(scaled.get(), line).status, CAPSTAN_ERROR_INPUT, scaled.get(), "scalings");
+}
+
 TEST(CInterface, TakesAnAbsoluteTolerance) {
   Line line(40, 0.5);
   const auto solver = make(cg);
