@@ -14,11 +14,13 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <map>
 #include <set>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "adapters/c/capstan.h"
 
@@ -105,6 +107,16 @@ int act(Record& record, bool product, const double* x, double* y) {
 int multiply(void* record, const double* x, double* y) { return act(*static_cast<Record*>(record), true, x, y); }
 int precondition(void* record, const double* r, double* z) { return act(*static_cast<Record*>(record), false, r, z); }
 
+/// (r, M^-1 r), this rank's part.
+int energyPart(void* context, const double* r, double* part) {
+  auto& record = *static_cast<Record*>(context);
+  std::vector<double> z(static_cast<std::size_t>(record.rows));
+  const int failed = act(record, false, r, z.data());
+  *part = 0;
+  for (std::size_t i = 0; i < z.size(); ++i) *part += r[i] * z[i];
+  return failed;
+}
+
 void forget(Record& record) {
   capstan_destroy(&record.solver);
   for (auto* vector : {&record.in, &record.out}) {
@@ -127,7 +139,8 @@ void tell(MPI_Comm comm, const std::string& text) {
 struct Settings {
   double tolerance = 0, absoluteTolerance = 0;
   int maxIterations = 0, restart = 0;
-  std::string unlike;  ///< what Capstan does not do as asked; empty: all is well
+  bool energy = false;  ///< the norm is that of M^-1, as PCG has it by default
+  std::string unlike;   ///< what Capstan does not do as asked; empty: all is well
 };
 
 /// The limits that each family but BiCGSTAB tells.
@@ -163,7 +176,7 @@ Settings settingsOf(HYPRE_Solver solver, const Record& record) {
     s.absoluteTolerance = record.absoluteTolerance;
     s.maxIterations = record.maxIterations;
   }
-  if (twoNorm == 0) s.unlike = "the energy norm decides; HYPRE_PCGSetTwoNorm(solver, 1) asks for the 2-norm";
+  s.energy = twoNorm == 0 && record.precondition != nullptr;
   if (least > 0) s.unlike = "a least number of iterations is asked for";
   if (relativeChange != 0) s.unlike = "the relative change decides, too";
   if (criterion != 0) s.unlike = "the stop criterion is another one";
@@ -180,7 +193,8 @@ bool takes(const std::string& method, const std::string& parameter) {
 }
 
 std::string textOf(const std::string& method, const Record& record, const Settings& settings) {
-  std::string parameters = "Residual Scaling: Norm of RHS, Verbosity: 0";
+  std::string parameters =
+      std::string("Residual Scaling: ") + (settings.energy ? "None" : "Norm of RHS") + ", Verbosity: 0";
   if (record.family == "FlexGMRES" && takes(method, "Flexible Gmres")) parameters += ", Flexible Gmres: yes";
   if (settings.restart > 0 && takes(method, "Num Blocks"))
     parameters += ", Num Blocks: " + std::to_string(settings.restart);
@@ -197,7 +211,8 @@ HYPRE_IJVector workVector(MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) 
 }
 
 /// Returns the status of the last call of Capstan's.
-int takeSolver(Record& record, const std::string& text, MPI_Comm comm, HYPRE_BigInt first, HYPRE_BigInt last) {
+int takeSolver(Record& record, const std::string& text, bool energy, MPI_Comm comm, HYPRE_BigInt first,
+               HYPRE_BigInt last) {
   const auto rows = static_cast<long long>(last) - first + 1;
   const bool has = record.precondition != nullptr;
   if (record.solver != nullptr && record.text == text && record.comm == comm && record.rows == rows &&
@@ -208,6 +223,7 @@ int takeSolver(Record& record, const std::string& text, MPI_Comm comm, HYPRE_Big
   int status = capstan_create(comm, text.c_str(), &record.solver);
   if (status == CAPSTAN_SUCCESS) status = capstan_set_operator(record.solver, rows, multiply, &record);
   if (status == CAPSTAN_SUCCESS && has) status = capstan_set_preconditioner(record.solver, precondition, &record);
+  if (status == CAPSTAN_SUCCESS && energy) status = capstan_set_norm(record.solver, energyPart, 2, &record);
   if (status != CAPSTAN_SUCCESS) return status;
   record.in = workVector(comm, first, last);
   record.out = workVector(comm, first, last);
@@ -218,6 +234,14 @@ int takeSolver(Record& record, const std::string& text, MPI_Comm comm, HYPRE_Big
   return CAPSTAN_SUCCESS;
 }
 
+/// sqrt((b, M^-1 b)), as hypre measures residuals over it; 0 where M is not positive.
+double energyOf(Record& record, HYPRE_ParVector b) {
+  double sum = 0;
+  if (energyPart(&record, dataOf(b), &sum) != 0) sum = 0;
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, record.comm);
+  return sum > 0 ? std::sqrt(sum) : 0;
+}
+
 int takeLimits(Record& record, const Settings& settings) {
   const double wanted[3] = {settings.tolerance, settings.absoluteTolerance,
                             static_cast<double>(settings.maxIterations)};
@@ -226,12 +250,18 @@ int takeLimits(Record& record, const Settings& settings) {
   return capstan_set_limits(record.solver, settings.tolerance, settings.absoluteTolerance, settings.maxIterations);
 }
 
-HYPRE_Int solveByCapstan(Record& record, const Settings& settings, HYPRE_ParVector b, HYPRE_ParVector x) {
+HYPRE_Int solveByCapstan(Record& record, Settings settings, HYPRE_ParVector b, HYPRE_ParVector x) {
   record.outcome = capstan_outcome{};
   record.outcome.size = sizeof record.outcome;
+  const double scale = settings.energy ? energyOf(record, b) : 1;
+  if (settings.energy) {
+    settings.tolerance = std::max(settings.tolerance * scale, settings.absoluteTolerance);
+    settings.absoluteTolerance = 0;
+  }
   int status = takeLimits(record, settings);
   if (status == CAPSTAN_SUCCESS) status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
   record.bySolve = true;
+  if (scale > 0) record.outcome.residual /= scale;
   if (status != CAPSTAN_SUCCESS) {
     tell(record.comm, capstan_error_text(record.solver));
     hypre_error(HYPRE_ERROR_GENERIC);
@@ -268,7 +298,8 @@ bool takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
   HYPRE_BigInt first = 0, last = 0, firstColumn = 0, lastColumn = 0;
   HYPRE_ParCSRMatrixGetLocalRange(a, &first, &last, &firstColumn, &lastColumn);
   record.matrix = a;
-  if (takeSolver(record, textOf(method, record, settings), comm, first, last) == CAPSTAN_SUCCESS) return true;
+  if (takeSolver(record, textOf(method, record, settings), settings.energy, comm, first, last) == CAPSTAN_SUCCESS)
+    return true;
   tell(comm, name + " is left to hypre: " + capstan_error_text(record.solver));
   return false;
 }

@@ -91,7 +91,8 @@ static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) 
     HYPRE_ParCSR##name##Destroy(solver);                                                                         \
   }
 
-SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, 1))
+static int twoNorm = 1;
+SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, twoNorm))
 SOLVE(GMRES, HYPRE_GMRESSetKDim(solver, 120))
 SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120))
 SOLVE(LGMRES, HYPRE_LGMRESSetKDim(solver, 120))
@@ -108,6 +109,7 @@ int main(int argc, char** argv) {
   const HYPRE_BigInt rows = side * side;
   first = rows * rank / ranks;
   last = rows * (rank + 1) / ranks - 1;
+  twoNorm = argc > 1 && strcmp(argv[1], "energy") == 0 ? 0 : 1;
   const int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 3 : 300;
   HYPRE_IJMatrix matrix = laplacian();
   HYPRE_IJVector vectors[3] = {makeVector(), makeVector(), makeVector()};

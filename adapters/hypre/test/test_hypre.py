@@ -77,6 +77,20 @@ class Client(unittest.TestCase):
             self.assertEqual(found[key][0], CONVERGED_NOT)
         self.assertEqual(own["GMRES", "none"][:2], found["GMRES", "none"][:2])
 
+    def test_judges_pcg_by_the_energy_norm_where_hypre_does(self):
+        for ranks in (1, 2):
+            own, _ = self.run_client("energy", ranks=ranks, preload=False)
+            for cg in ("capstan_cg", "capstan_pipelined_cg"):
+                found, errors = self.run_client("energy", ranks=ranks, redirect={"hypre_pcg": cg})
+                self.assertEqual(errors, "")
+                for preconditioner in ("none", "BoomerAMG"):
+                    with self.subTest(f"{cg}, {preconditioner}, {ranks} ranks"):
+                        status, iterations, residual, told = found["PCG", preconditioner]
+                        self.assertEqual(status, 0)
+                        self.assertLessEqual(told, 1e-8 * (1 + 1e-6))
+                        self.assertLessEqual(abs(iterations - own["PCG", preconditioner][1]), 2)
+                        self.assertLess(residual, 1e-6)
+
     def test_leaves_to_hypre_what_cannot_be_done_as_asked(self):
         own, _ = self.run_client(preload=False)
         for redirect, says in (({"hypre_pcg": "capstan_gc"}, "capstan_cg"),
