@@ -14,8 +14,8 @@ set(CAPSTAN_OPENFOAM_MPI
     ""
     CACHE STRING "Which MPI of that OpenFOAM, where it has several: its FOAM_MPI, for example sys-openmpi")
 option(CAPSTAN_LIBRARY_ONLY "Build libcapstan and its tests only, for a Trilinos without Ifpack2 and MueLu" OFF)
-option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
-option(CAPSTAN_HYPRE "Build the preconditioner boomeramg and the hypre peers of the benchmarks" OFF)
+option(CAPSTAN_PETSC_PEERS "Build libcapstanPetsc.so, and the PETSc peers of the benchmarks" OFF)
+option(CAPSTAN_HYPRE "Build the preconditioner boomeramg, libcapstanHypre.so, and the hypre peers of the benchmarks" OFF)
 set(CAPSTAN_STRATIMIKOS
     AUTO
     CACHE STRING "Build libcapstanStratimikos.so for applications over Thyra: AUTO (where Trilinos has Stratimikos), ON, OFF")
