@@ -102,6 +102,7 @@ class ColumnJudge {
       limits_.push_back({plainAfter_, {o.explicitScaling, o.implicitScaling}});
     }
     if (isGmres && nativeKnown_ && !one) limits_.push_back({nativeAfter_, {o.implicitScaling}});
+    testsExplicit_ = o.explicitScalingGiven || (isGmres && system.hasLeft());
   }
 
   /// Empty if the tolerance is met.
@@ -112,7 +113,8 @@ class ColumnJudge {
       for (const ResidualScaling scaling : limit.scalings) {
         scale = scaleOf(scaling);
         const Real tolerance = question_.options.tolerance;  // 0 of a scale that is not known is 0
-        const Real allowed = (tolerance > 0 ? tolerance * scale * generous : 0) + limit.norm.rounding;
+        const Real asked = std::max(tolerance > 0 ? tolerance * scale : 0, absoluteLimit(scale));
+        const Real allowed = asked * generous + limit.norm.rounding;
         met = met || limit.norm.value <= allowed;  // false for NaN
       }
       if (!met) {
@@ -123,6 +125,15 @@ class ColumnJudge {
       }
     }
     return {};
+  }
+
+  /// What "Absolute Tolerance" allows of a norm with this scale: it is of b - A x, and where two norms are tested, the
+  /// other one may be as large a part of its own scale.
+  Real absoluteLimit(Real scale) const {
+    const Real absolute = question_.options.absoluteTolerance;
+    if (!testsExplicit_ || absolute == 0) return absolute;
+    const Real explicitly = scaleOf(question_.options.explicitScaling);
+    return explicitly > 0 ? absolute * scale / explicitly : absolute * scale;
   }
 
   /// Whether `attained` is a scaled residual of this x, by any scaling.
@@ -191,6 +202,7 @@ class ColumnJudge {
   Norm plainBefore_, plainAfter_, nativeBefore_, nativeAfter_;  ///< in the norm that is asked for
   Norm twoAfter_;
   Real rhs_ = 0;
+  bool testsExplicit_ = false;
   std::vector<Limit> limits_;
 };
 
