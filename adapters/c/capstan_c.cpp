@@ -9,8 +9,8 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <set>
 #include <string>
+#include <vector>
 
 #include "adapters/c/solver.hpp"
 #include "adapters/deck/linear_solver_checks.hpp"
@@ -47,7 +47,7 @@ thread_local std::string errorOfThread;  // NOLINT(cert-err58-cpp): an empty str
 /// Those that hold objects of Trilinos, which have to go before MPI does.
 struct Living {
   std::mutex mutex;
-  std::set<capstan_solver*> handles;
+  std::vector<capstan_solver*> handles;  ///< in the order in which they were made, alike on the ranks of each
   bool watched = false;
 
   static Living& all() {
@@ -56,18 +56,20 @@ struct Living {
   }
   void add(capstan_solver* handle) {
     const std::lock_guard<std::mutex> lock(mutex);
-    handles.insert(handle);
+    handles.push_back(handle);
     if (watched) return;
     watched = true;
     atMpiFinalize([this] {
       const std::lock_guard<std::mutex> atEnd(mutex);
-      for (auto* const each : handles) each->solver.reset();
-      handles.clear();
+      while (!handles.empty()) {
+        handles.back()->solver.reset();
+        handles.pop_back();
+      }
     });
   }
   void remove(capstan_solver* handle) {
     const std::lock_guard<std::mutex> lock(mutex);
-    handles.erase(handle);
+    handles.erase(std::remove(handles.begin(), handles.end(), handle), handles.end());
   }
 };
 

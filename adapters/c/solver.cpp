@@ -262,9 +262,9 @@ void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterat
   options_.tolerance = tolerance;
   maxIterations_ = maxIterations;
   method_->setLimits(tolerance, maxIterations);
-  auto& parameters = options_.parameters;
-  if (absoluteTolerance == parameters.get(absoluteKey, 0.0)) return;
-  parameters.set(absoluteKey, absoluteTolerance);
+  if (absolute_ == absoluteTolerance) return;
+  absolute_ = absoluteTolerance;
+  options_.parameters.set(absoluteKey, absoluteTolerance);
   const auto list = Teuchos::parameterList();
   list->set(absoluteKey, absoluteTolerance);
   method_->manager().setParameters(list);

@@ -84,6 +84,7 @@ class Solver {
   std::unique_ptr<driver::SharedFailures> failures_;
   std::optional<driver::BelosMethod> method_;
   std::optional<int> maxIterations_;
+  std::optional<double> absolute_;  ///< "Absolute Tolerance", where setLimits() has said it
   bool history_ = false;
   Teuchos::RCP<HostTest> test_;
   HostNorm norm_;

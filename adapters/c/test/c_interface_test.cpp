@@ -431,6 +431,15 @@ TEST(CInterface, TakesAnAbsoluteTolerance) {
   EXPECT_EQ(solved.outcome.converged, 1);
   EXPECT_LE(solved.outcome.residual, 1e-3 * (1 + 1e-6));
   EXPECT_GT(solved.outcome.residual, 1e-6);
+  // A whole number in the text; limits take its place.
+  const auto whole =
+      make("{method: capstan_cg, tolerance: 1e-9, max_iterations: 400, parameters: {Absolute Tolerance: 1}}");
+  ASSERT_EQ(capstan_set_operator(whole.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  const Solved loose = solve(whole.get(), line);
+  EXPECT_EQ(loose.outcome.converged, 1);
+  EXPECT_GT(loose.outcome.residual, 1e-9);
+  ASSERT_EQ(capstan_set_limits(whole.get(), 1e-9, 0, 400), CAPSTAN_SUCCESS) << capstan_error_text(whole.get());
+  EXPECT_LE(solve(whole.get(), line).outcome.residual, 1e-9);
 }
 
 TEST(CInterface, TakesTheApplicationsWordOnSymmetry) {
