@@ -19,6 +19,29 @@ using preconditioning::Map;
 using preconditioning::MultiVector;
 using preconditioning::Operator;
 
+/// What a function of the application returns; 1 where it throws, as one in C++ may.
+template <class Call>
+int called(const Call& call) noexcept {
+  try {
+    return call();
+  } catch (...) {
+    return 1;
+  }
+}
+
+/// The entries of a vector on the host, for a function of the application; null where there are none. No view is alive
+/// when it is called: it may solve with another solver meanwhile. What it writes is on the side that the view was of,
+/// where Tpetra looks for it. \{
+inline const double* entriesOf(const MultiVector& x) {
+  const auto view = compat::hostView(x, Tpetra::Access::ReadOnly);
+  return view->extent(0) > 0 ? view->data() : nullptr;
+}
+inline double* entriesToWrite(MultiVector& y) {
+  const auto view = compat::hostView(y, Tpetra::Access::OverwriteAll);
+  return view->extent(0) > 0 ? view->data() : nullptr;
+}
+/// \}
+
 /// Y = F X, a column after the other. Where F fails on a rank, Y is NaN there: every norm and inner product of the
 /// method carries that to all ranks, none of which waits for another.
 class CallbackOperator final : public Operator {
@@ -44,30 +67,12 @@ class CallbackOperator final : public Operator {
   }
 
  private:
-  // The application may solve with another solver meanwhile: no view is alive then. What it writes is on the side that
-  // the view was of, where Tpetra looks for it.
   void applyTo(const MultiVector& X, MultiVector& Y) const {
-    const double* x = nullptr;
-    double* y = nullptr;
-    {
-      const auto from = compat::hostView(X, Tpetra::Access::ReadOnly);
-      const auto to = compat::hostView(Y, Tpetra::Access::OverwriteAll);
-      if (to->extent(0) > 0) {
-        x = from->data();
-        y = to->data();
-      }
-    }
-    if (calls(x, y)) return;
+    const double* const x = entriesOf(X);
+    double* const y = entriesToWrite(Y);
+    if (called([&] { return function_(context_, x, y); }) == 0) return;
     failed_ = true;
     Y.putScalar(std::numeric_limits<double>::quiet_NaN());
-  }
-
-  bool calls(const double* x, double* y) const noexcept {
-    try {
-      return function_(context_, x, y) == 0;
-    } catch (...) {  // of an application in C++
-      return false;
-    }
   }
 
   Teuchos::RCP<const Map> map_;

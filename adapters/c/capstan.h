@@ -113,7 +113,7 @@ CAPSTAN_API int capstan_create_from_file(MPI_Comm comm, const char* file, const 
 CAPSTAN_API int capstan_create_f(MPI_Fint comm, const char* text, capstan_solver** solver);
 CAPSTAN_API int capstan_create_from_file_f(MPI_Fint comm, const char* file, const char* name, capstan_solver** solver);
 /** \} */
-/** Sets *solver to NULL. It may come after MPI has ended, which has freed all but the handle itself. Collective. */
+/** Sets *solver to NULL; does nothing within a function that this solver has called. It may come after MPI has ended, which has freed all but the handle itself. Collective. */
 CAPSTAN_API void capstan_destroy(capstan_solver** solver);
 
 /** A is what \p apply does. \param rows of this rank */

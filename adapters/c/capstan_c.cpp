@@ -160,22 +160,28 @@ void write(const capstan_outcome& found, capstan_outcome* outcome) {
 }
 
 void requireSize(const capstan_outcome* outcome) {
-  constexpr std::size_t first = sizeof(capstan_outcome);  // of version 1
+  constexpr std::size_t first = offsetof(capstan_outcome, setup_seconds) + sizeof(double);  // of version 1
   if (outcome != nullptr && outcome->size < first) {
     throw Error(CAPSTAN_ERROR_ARGUMENT,
                 fmt::format("outcome: found size = {}; allowed: sizeof(capstan_outcome)", outcome->size));
   }
 }
 
-capstan_outcome outcomeOf(const Solver& solver) {
-  const SolveReport& report = solver.report();
-  capstan_outcome outcome{};
+/// How a solve ended, for all columns or for one.
+template <class Report>
+void takeEnd(const Report& report, capstan_outcome& outcome) {
   outcome.converged = report.converged ? 1 : 0;
   outcome.reason = static_cast<capstan_reason>(report.reason);
   outcome.iterations = report.iterations;
   outcome.restarts = report.restarts;
   outcome.residual = report.trueResidual;
   outcome.residual_estimate = report.recursiveResidual;
+}
+
+capstan_outcome outcomeOf(const Solver& solver) {
+  const SolveReport& report = solver.report();
+  capstan_outcome outcome{};
+  takeEnd(report, outcome);
   outcome.scale = report.rightHandSides.empty() ? 1 : report.rightHandSides.front().scale;
   outcome.operator_applications = report.operatorApplications;
   outcome.preconditioner_applications = report.preconditionerApplications;
@@ -320,12 +326,7 @@ int capstan_column_outcome(const capstan_solver* solver, int column, capstan_out
     requireSize(outcome);
     const auto& of = columnOf(own, column);
     capstan_outcome found = outcomeOf(own);
-    found.converged = of.converged ? 1 : 0;
-    found.reason = static_cast<capstan_reason>(of.reason);
-    found.iterations = of.iterations;
-    found.restarts = of.restarts;
-    found.residual = of.trueResidual;
-    found.residual_estimate = of.recursiveResidual;
+    takeEnd(of, found);
     found.scale = of.scale;
     write(found, outcome);
   });

@@ -6,7 +6,6 @@
 #include <BelosStatusTestCombo.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_DefaultMpiComm.hpp>
-#include <Teuchos_OpaqueWrapper.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
 #include <algorithm>
@@ -16,6 +15,7 @@
 
 #include "adapters/c/csr_rows.hpp"
 #include "adapters/driver/host_operator.hpp"
+#include "adapters/driver/host_vectors.hpp"
 #include "adapters/driver/start_trilinos.hpp"
 #include "belos_ext/manager/asked_solver.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
@@ -31,12 +31,12 @@ constexpr const char* absoluteKey = "Absolute Tolerance";
 
 MPI_Comm rawOf(const Communicator& comm) { return *dynamic_cast<const Teuchos::MpiComm<int>&>(comm).getRawMpiComm(); }
 
-Teuchos::RCP<const Communicator> duplicate(MPI_Comm comm) {
-  MPI_Comm own = MPI_COMM_NULL;
-  if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
-    throw Error(CAPSTAN_ERROR_MPI, "MPI cannot duplicate the communicator");
+Teuchos::RCP<const Communicator> ownOf(MPI_Comm comm) {
+  try {
+    return driver::ownCommunicator(comm);
+  } catch (const std::runtime_error& error) {
+    throw Error(CAPSTAN_ERROR_MPI, error.what());
   }
-  return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
 }
 
 deck::LinearSolver optionsFrom(const std::function<deck::SolverText(const Communicator&)>& read,
@@ -44,7 +44,7 @@ deck::LinearSolver optionsFrom(const std::function<deck::SolverText(const Commun
   try {
     auto options = deck::loadLinearSolver(read(*comm), comm);
     if (findMethod(options.method) != nullptr) return options;
-    std::vector<std::string> names;
+    std::vector<std::string> names{choosingMethod().canonical};
     for (const auto& method : methods()) names.push_back(method.canonical);
     throw Error(CAPSTAN_ERROR_INPUT,
                 fmt::format("{}: method: found '{}', which is none of Capstan's; allowed: {}{}", options.place.text(),
@@ -55,32 +55,24 @@ deck::LinearSolver optionsFrom(const std::function<deck::SolverText(const Commun
 }
 
 /// NaN where the function fails: the norm is that on all ranks.
-double partOf(capstan_norm norm, void* context, const MultiVector& r) noexcept {
-  double part = std::numeric_limits<double>::quiet_NaN();
-  try {
-    const double* values = nullptr;
-    {
-      const auto view = compat::hostView(r, Tpetra::Access::ReadOnly);
-      if (view->extent(0) > 0) values = view->data();
-    }
-    if (norm(context, values, &part) != 0) part = std::numeric_limits<double>::quiet_NaN();
-  } catch (...) {  // of an application in C++
-    part = std::numeric_limits<double>::quiet_NaN();
-  }
-  return part;
+double partOf(capstan_norm norm, void* context, const MultiVector& r) {
+  double part = 0;
+  const double* const entries = entriesOf(r);
+  const bool failed = called([&] { return norm(context, entries, &part); }) != 0;
+  return failed ? std::numeric_limits<double>::quiet_NaN() : part;
 }
 
 /// Columns of the application to those of Trilinos, and back. \{
 void copyIn(const double* from, std::int64_t ld, MultiVector& to) {
-  const auto view = compat::hostView(to, Tpetra::Access::OverwriteAll);
-  for (std::size_t j = 0; j < view->extent(1) && view->extent(0) > 0; ++j) {
-    std::copy_n(from + static_cast<std::int64_t>(j) * ld, view->extent(0), &(*view)(0, j));
+  if (from == nullptr) return;  // no rows
+  for (std::size_t j = 0; j < to.getNumVectors(); ++j) {
+    driver::copyIn(from + static_cast<std::int64_t>(j) * ld, *to.getVectorNonConst(j));
   }
 }
 void copyOut(const MultiVector& from, double* to, std::int64_t ld) {
-  const auto view = compat::hostView(from, Tpetra::Access::ReadOnly);
-  for (std::size_t j = 0; j < view->extent(1) && view->extent(0) > 0; ++j) {
-    std::copy_n(&(*view)(0, j), view->extent(0), to + static_cast<std::int64_t>(j) * ld);
+  if (to == nullptr) return;  // no rows
+  for (std::size_t j = 0; j < from.getNumVectors(); ++j) {
+    driver::copyOut(*from.getVector(j), to + static_cast<std::int64_t>(j) * ld);
   }
 }
 /// \}
@@ -88,7 +80,7 @@ void copyOut(const MultiVector& from, double* to, std::int64_t ld) {
 }  // namespace
 
 Solver::Solver(MPI_Comm comm, const std::function<deck::SolverText(const Communicator&)>& read)
-    : comm_(duplicate(comm)), options_(optionsFrom(read, comm_)) {
+    : comm_(ownOf(comm)), options_(optionsFrom(read, comm_)) {
   failures_ = std::make_unique<driver::SharedFailures>(*comm_);
   if (options_.parameters.isType<int>("Maximum Iterations")) {
     maxIterations_ = options_.parameters.get<int>("Maximum Iterations");
@@ -158,8 +150,7 @@ void Solver::throwShared(capstan_status status, const std::string& mine) {
 
 // What belongs to other rows goes.
 void Solver::takeRows(std::int64_t rows) {
-  const auto unknown = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  map_ = Teuchos::rcp(new const Map(unknown, static_cast<std::size_t>(rows), 0, comm_));
+  map_ = driver::makeRowMap(comm_, rows);
   b_ = x_ = Teuchos::null;
   callback_ = preconditionerCallback_ = Teuchos::null;
   matrix_ = Teuchos::null;

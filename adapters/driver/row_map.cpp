@@ -9,10 +9,8 @@
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::driver {
-namespace {
-
 // Duplicated, so that Trilinos' messages never meet those of the application.
-Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
+Teuchos::RCP<const Teuchos::Comm<int>> ownCommunicator(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return Teuchos::rcp(new Teuchos::SerialComm<int>());
   MPI_Comm own = MPI_COMM_NULL;
   if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
@@ -21,12 +19,14 @@ Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
   return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
 }
 
-}  // namespace
-
 Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows) {
   ensureTrilinos();
+  return makeRowMap(ownCommunicator(comm), rows);
+}
+
+Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, std::int64_t rows) {
   const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  return Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(rows), 0, duplicate(comm)));
+  return Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(rows), 0, comm));
 }
 
 bool isOverMpi(const Map& rows) { return dynamic_cast<const Teuchos::MpiComm<int>*>(rows.getComm().get()) != nullptr; }

@@ -30,9 +30,14 @@ struct CsrGraph {
   std::vector<std::size_t> position;  ///< position[k]: where entry k of the pattern stands in the graph
 };
 
+/// A duplicate of the communicator for Trilinos; MPI_COMM_NULL: of one process without MPI. Collective.
+/// \throws std::runtime_error where MPI cannot duplicate it
+Teuchos::RCP<const Teuchos::Comm<int>> ownCommunicator(MPI_Comm comm);
 /// Rows numbered contiguously by rank, \p rows of them on this one. Collective over \p comm, which is duplicated;
 /// MPI_COMM_NULL: of one process without MPI.
 Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows);
+/// The same on a communicator of Trilinos, which has been started. Collective.
+Teuchos::RCP<const Map> makeRowMap(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, std::int64_t rows);
 /// Whether it stands on MPI, as preconditioners of Trilinos want it. Local.
 bool isOverMpi(const Map& rows);
 /// A number that no other communicator of this rank has, or will have; 0: MPI_COMM_NULL. Local.

@@ -4,7 +4,7 @@
 //
 // A solver that is redirected solves by Capstan's method, with the tolerance, limits, restart length and preconditioner
 // that hypre's object has been told; its getters answer for it. All else is hypre's, as it was. It knows capstan.h and
-// hypre alone, but for the names that are redirected.
+// hypre alone.
 #include <HYPRE.h>
 #include <HYPRE_IJ_mv.h>
 #include <HYPRE_krylov.h>
@@ -17,12 +17,15 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "adapters/c/capstan.h"
+#include "adapters/c/told_limits.hpp"
 
 // Exported, but declared by newer headers alone.
 extern "C" {
@@ -54,7 +57,7 @@ struct Record {
   MPI_Comm comm = MPI_COMM_NULL;
   long long rows = -1;
   bool hasPreconditioner = false;
-  double limits[3] = {-1, -1, -1};      ///< that it has been told
+  capstan::c::ToldLimits limits;        ///< of that solver
   HYPRE_ParCSRMatrix matrix = nullptr;  ///< of the solve under way
   HYPRE_IJVector in = nullptr, out = nullptr;
 
@@ -86,34 +89,32 @@ HYPRE_ParVector vectorOf(HYPRE_IJVector vector) {
 }
 double* dataOf(HYPRE_ParVector vector) { return hypre_VectorData(hypre_ParVectorLocalVector(vector)); }
 
-int act(Record& record, bool product, const double* x, double* y) {
+/// A x or M^-1 x, in record.out. Returns 0, or hypre's error.
+int act(Record& record, bool product, const double* x) {
   const HYPRE_ParVector in = vectorOf(record.in), out = vectorOf(record.out);
-  const auto rows = static_cast<std::size_t>(record.rows);
-  std::copy_n(x, rows, dataOf(in));
-  HYPRE_Int failed = 0;
-  if (product) {
-    failed = HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, in, 0.0, out);
-  } else {
-    HYPRE_ParVectorSetConstantValues(out, 0.0);
-    failed = record.precondition(record.preconditioner, reinterpret_cast<HYPRE_Matrix>(record.matrix),
-                                 reinterpret_cast<HYPRE_Vector>(in), reinterpret_cast<HYPRE_Vector>(out));
-    // A preconditioner that stops at a limit of its own says so: that is what it is to do.
-    failed &= ~HYPRE_ERROR_CONV;
-    HYPRE_ClearError(HYPRE_ERROR_CONV);
-  }
-  std::copy_n(dataOf(out), rows, y);
-  return static_cast<int>(failed);
+  std::copy_n(x, record.rows, dataOf(in));
+  if (product) return static_cast<int>(HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, in, 0.0, out));
+  HYPRE_ParVectorSetConstantValues(out, 0.0);
+  const HYPRE_Int failed = record.precondition(record.preconditioner, reinterpret_cast<HYPRE_Matrix>(record.matrix),
+                                               reinterpret_cast<HYPRE_Vector>(in), reinterpret_cast<HYPRE_Vector>(out));
+  // A preconditioner that stops at a limit of its own says so: that is what it is to do.
+  HYPRE_ClearError(HYPRE_ERROR_CONV);
+  return static_cast<int>(failed & ~HYPRE_ERROR_CONV);
 }
-int multiply(void* record, const double* x, double* y) { return act(*static_cast<Record*>(record), true, x, y); }
-int precondition(void* record, const double* r, double* z) { return act(*static_cast<Record*>(record), false, r, z); }
+int actInto(void* context, bool product, const double* x, double* y) {
+  auto& record = *static_cast<Record*>(context);
+  const int failed = act(record, product, x);
+  std::copy_n(dataOf(vectorOf(record.out)), record.rows, y);
+  return failed;
+}
+int multiply(void* record, const double* x, double* y) { return actInto(record, true, x, y); }
+int precondition(void* record, const double* r, double* z) { return actInto(record, false, r, z); }
 
 /// (r, M^-1 r), this rank's part.
 int energyPart(void* context, const double* r, double* part) {
   auto& record = *static_cast<Record*>(context);
-  std::vector<double> z(static_cast<std::size_t>(record.rows));
-  const int failed = act(record, false, r, z.data());
-  *part = 0;
-  for (std::size_t i = 0; i < z.size(); ++i) *part += r[i] * z[i];
+  const int failed = act(record, false, r);
+  *part = std::inner_product(r, r + record.rows, dataOf(vectorOf(record.out)), 0.0);
   return failed;
 }
 
@@ -124,7 +125,7 @@ void forget(Record& record) {
     *vector = nullptr;
   }
   record.text.clear();
-  record.limits[0] = -1;
+  record.limits = {};
 }
 
 /// Says on one rank why hypre goes on by itself, once for each reason.
@@ -183,13 +184,17 @@ Settings settingsOf(HYPRE_Solver solver, const Record& record) {
   return s;
 }
 
+/// Asked before each solve: what is found out is kept.
 bool takes(const std::string& method, const std::string& parameter) {
+  static auto* const known = new std::map<std::pair<std::string, std::string>, bool>;
+  const auto [at, isNew] = known->emplace(std::pair(method, parameter), false);
+  if (!isNew) return at->second;
   capstan_row row{};
   row.size = sizeof row;
   for (int i = 0; capstan_parameter_row(method.c_str(), i, &row) == CAPSTAN_SUCCESS; ++i) {
-    if (parameter == row.name) return true;
+    if (parameter == row.name) at->second = true;
   }
-  return false;
+  return at->second;
 }
 
 std::string textOf(const std::string& method, const Record& record, const Settings& settings) {
@@ -242,14 +247,6 @@ double energyOf(Record& record, HYPRE_ParVector b) {
   return sum > 0 ? std::sqrt(sum) : 0;
 }
 
-int takeLimits(Record& record, const Settings& settings) {
-  const double wanted[3] = {settings.tolerance, settings.absoluteTolerance,
-                            static_cast<double>(settings.maxIterations)};
-  if (std::equal(wanted, wanted + 3, record.limits)) return CAPSTAN_SUCCESS;
-  std::copy_n(wanted, 3, record.limits);
-  return capstan_set_limits(record.solver, settings.tolerance, settings.absoluteTolerance, settings.maxIterations);
-}
-
 HYPRE_Int solveByCapstan(Record& record, Settings settings, HYPRE_ParVector b, HYPRE_ParVector x) {
   record.outcome = capstan_outcome{};
   record.outcome.size = sizeof record.outcome;
@@ -258,7 +255,8 @@ HYPRE_Int solveByCapstan(Record& record, Settings settings, HYPRE_ParVector b, H
     settings.tolerance = std::max(settings.tolerance * scale, settings.absoluteTolerance);
     settings.absoluteTolerance = 0;
   }
-  int status = takeLimits(record, settings);
+  int status =
+      record.limits.tell(record.solver, settings.tolerance, settings.absoluteTolerance, settings.maxIterations);
   if (status == CAPSTAN_SUCCESS) status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
   record.bySolve = true;
   if (scale > 0) record.outcome.residual /= scale;
@@ -278,30 +276,30 @@ std::string nameOf(const Record& record) {
   return name;
 }
 
-/// Makes ready what Capstan is to solve by; false where hypre is to go on by itself, which is told unless nobody has
-/// asked for anything else. Collective: options and settings are the same on all ranks.
-bool takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
+/// Makes ready what Capstan is to solve by, and returns its settings; nothing where hypre is to go on by itself, which
+/// is told unless nobody has asked for anything else. Collective: options and settings are the same on all ranks.
+std::optional<Settings> takeOver(HYPRE_Solver solver, Record& record, HYPRE_ParCSRMatrix a) {
   const std::string name = nameOf(record);
   MPI_Comm comm = MPI_COMM_NULL;
   HYPRE_ParCSRMatrixGetComm(a, &comm);
   const char* method = nullptr;
   if (capstan_redirected(name.c_str(), &method) != CAPSTAN_SUCCESS) {
     tell(comm, name + " is left to hypre: " + capstan_error_text(nullptr));
-    return false;
+    return std::nullopt;
   }
-  if (method == nullptr) return false;
+  if (method == nullptr) return std::nullopt;
   const Settings settings = settingsOf(solver, record);
   if (!settings.unlike.empty()) {
     tell(comm, name + " is left to hypre: " + settings.unlike);
-    return false;
+    return std::nullopt;
   }
   HYPRE_BigInt first = 0, last = 0, firstColumn = 0, lastColumn = 0;
   HYPRE_ParCSRMatrixGetLocalRange(a, &first, &last, &firstColumn, &lastColumn);
   record.matrix = a;
   if (takeSolver(record, textOf(method, record, settings), settings.energy, comm, first, last) == CAPSTAN_SUCCESS)
-    return true;
+    return settings;
   tell(comm, name + " is left to hypre: " + capstan_error_text(record.solver));
-  return false;
+  return std::nullopt;
 }
 
 /// Solves by Capstan where the options say so; else by hypre.
@@ -310,8 +308,8 @@ HYPRE_Int solve(HYPRE_Solver solver, HYPRE_ParCSRMatrix a, HYPRE_ParVector b, HY
   Record* const record = recordOf(solver);
   if (record == nullptr) return own();  // of another interface of hypre
   record->bySolve = false;
-  if (!takeOver(solver, *record, a)) return own();
-  return solveByCapstan(*record, settingsOf(solver, *record), b, x);
+  const auto settings = takeOver(solver, *record, a);
+  return settings ? solveByCapstan(*record, *settings, b, x) : own();
 }
 
 void remember(HYPRE_Solver solver, HYPRE_PtrToSolverFcn function, HYPRE_Solver preconditioner) {

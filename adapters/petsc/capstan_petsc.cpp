@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "adapters/c/capstan.h"
+#include "adapters/c/told_limits.hpp"
 
 static_assert(std::is_same_v<PetscScalar, double>, "Capstan solves systems of real numbers in double precision");
 
@@ -38,9 +39,9 @@ struct Context {
   std::vector<Setting> settings;
   bool relativeToGuess = false;  ///< residuals are measured over the first one, not over b
   capstan_solver* solver = nullptr;
-  std::string text;                      ///< of that solver
-  PetscReal relative = 0, absolute = 0;  ///< limits that it has been told
-  int maxIterations = -1, symmetric = -1;
+  std::string text;               ///< of that solver
+  capstan::c::ToldLimits limits;  ///< of that solver
+  int symmetric = -1;             ///< as it has been told
   PetscInt rows = -1;
   bool hasPreconditioner = false;
   PetscErrorCode failure{};
@@ -180,7 +181,8 @@ PetscErrorCode takeSolver(KSP ksp) {
   context.text = text;
   context.rows = rows;
   context.hasPreconditioner = !none;
-  context.maxIterations = context.symmetric = -1;
+  context.limits = {};
+  context.symmetric = -1;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -212,13 +214,7 @@ PetscErrorCode takeLimits(KSP ksp) {
   const bool tolerances = testsByDefault(ksp) && ksp->normtype != KSP_NORM_NONE;
   const PetscReal relative = tolerances ? ksp->rtol : 0, absolute = tolerances ? ksp->abstol : 0;
   const auto limit = static_cast<int>(std::min<PetscInt>(ksp->max_it, PETSC_MAX_INT / 2));
-  if (relative == context.relative && absolute == context.absolute && limit == context.maxIterations) {
-    PetscFunctionReturn(PetscErrorCode(0));
-  }
-  PetscCall(check(ksp, capstan_set_limits(context.solver, relative, absolute, limit), context.solver));
-  context.relative = relative;
-  context.absolute = absolute;
-  context.maxIterations = limit;
+  PetscCall(check(ksp, context.limits.tell(context.solver, relative, absolute, limit), context.solver));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 

@@ -21,8 +21,6 @@ import numpy
 
 __all__ = ["CapstanError", "InputError", "Result", "Solver", "solve"]
 
-_REASONS = ("not started", "converged", "max iterations", "max restarts", "stagnation", "attainable accuracy", "inconsistent",
-            "breakdown", "non-finite", "user test")
 _INPUT, _CALLBACK = 2, 5
 _APPLY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
 
@@ -73,6 +71,7 @@ def _open_library():
             continue
         library.capstan_error_text.restype = ctypes.c_char_p
         library.capstan_method.restype = ctypes.c_char_p
+        library.capstan_reason_text.restype = ctypes.c_char_p
         return library
     raise ImportError("capstan: libcapstanC.so was not found; set CAPSTAN_LIBRARY to its path. Tried:\n  "
                       + "\n  ".join(complaints))
@@ -257,7 +256,7 @@ class Solver:
         self._check(_library.capstan_history(self._handle, 0, ctypes.c_void_p(iterations.ctypes.data),
                                              ctypes.c_void_p(residuals.ctypes.data), ctypes.byref(length)))
         reductions = outcome.reductions_blocking + outcome.reductions_nonblocking
-        return Result(x=x, converged=bool(outcome.converged), reason=_REASONS[outcome.reason], iterations=outcome.iterations,
+        return Result(x=x, converged=bool(outcome.converged), reason=_library.capstan_reason_text(outcome.reason).decode(), iterations=outcome.iterations,
                       restarts=outcome.restarts, residual=outcome.residual, scale=outcome.scale,
                       operator_applications=outcome.operator_applications,
                       preconditioner_applications=outcome.preconditioner_applications, reductions=reductions,

@@ -1,0 +1,27 @@
+#pragma once
+/// \file
+/// For hosts that say their limits before every solve.
+
+#include <optional>
+#include <tuple>
+
+#include "adapters/c/capstan.h"
+
+namespace capstan::c {
+
+/// Tells a solver its limits where they are others than those it was told last: to tell it takes a reduction.
+class ToldLimits {
+ public:
+  /// As capstan_set_limits(). Collective: the same on all ranks.
+  int tell(capstan_solver* solver, double tolerance, double absoluteTolerance, int maxIterations) {
+    const std::tuple limits{tolerance, absoluteTolerance, maxIterations};
+    if (told_ == limits) return CAPSTAN_SUCCESS;
+    told_ = limits;
+    return capstan_set_limits(solver, tolerance, absoluteTolerance, maxIterations);
+  }
+
+ private:
+  std::optional<std::tuple<double, double, int>> told_;
+};
+
+}  // namespace capstan::c
