@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/driver/renewal.hpp"
@@ -45,29 +46,44 @@ constexpr const char* defaultMueLuFile = "no_reductions";
 
 /// What the user has said, what the host has to offer, and what is known of the matrix.
 struct Wishes {
-  std::string method;                                  ///< empty: none was named
+  std::string method;                                  ///< empty, or CAPSTAN: the driver chooses
   Settings settings;                                   ///< of the method
   std::optional<PreconditionerChoice> preconditioner;  ///< nothing: none was named
   PreconditionerChoice plain;      ///< the host's own of little work, which any matrix of this kind has
-  PreconditionerChoice multigrid;  ///< the host's own; tried where no preconditioner was named
-  bool multigridFirst = false;     ///< it is tried first, and limits of iterations are meant for its cycles
+  PreconditionerChoice multigrid;  ///< the host's own; a choice where no preconditioner was named
+  bool multigridFirst = false;     ///< it begins, and limits of iterations are meant for its cycles
   bool symmetric = false;
   bool recurs = false;  ///< solves resemble earlier ones: steps in time, or of an iteration
   UpdatePolicy matrixUpdate, preconditionerUpdate;
   bool verify = false;
 };
 
+/// One way to solve: a method, and M.
+struct Way {
+  SolverChoice solver;
+  std::size_t preconditioner = 0;                ///< its number in Plan::preconditioners
+  std::vector<std::pair<std::string, int>> arm;  ///< those of the settings that the driver has chosen
+
+  bool operator==(const Way& other) const {
+    return solver == other.solver && preconditioner == other.preconditioner && arm == other.arm;
+  }
+};
+
 /// How the solves of one field go.
 struct Plan {
-  SolverChoice solver;
-  std::optional<SolverChoice> ofCycles;  ///< the method for multigrid as long as its solves are short
-  PreconditionerChoice preconditioner;
-  std::optional<PreconditionerChoice> multigrid;  ///< the other one, PreconditionerTrial decides; nothing: no trial
-  bool multigridFirst = false;
-  SolverChoice safeSolver;  ///< the method and the preconditioner that fail least
+  std::vector<PreconditionerChoice> preconditioners;  ///< not empty
+  std::vector<Way> ways;      ///< not empty; the first begins, FieldChoice decides where there are more
+  Settings choice;            ///< of CAPSTAN, by which it decides: "Choice" and "Choice File"
+  bool limitsCycles = false;  ///< limits of iterations are meant for cycles of multigrid
+  SolverChoice safeSolver;    ///< the method and the preconditioner that fail least
   PreconditionerChoice safePreconditioner;
   UpdatePolicy matrixUpdate, preconditionerUpdate;
   bool verify = false;  ///< compare the assembled matrix with the host's own product
+
+  /// The same ways.
+  bool isAlike(const Plan& other) const {
+    return preconditioners == other.preconditioners && ways == other.ways && choice == other.choice;
+  }
 };
 
 /// Which systems of a field are written as files.
@@ -80,10 +96,12 @@ struct DumpControls {
   bool any() const { return !solves.empty() || unconverged > 0; }
 };
 
-/// Iterations whose vectors Plan::ofCycles keeps: two an iteration. It restarts after so many.
-constexpr int cyclesKept = 30;
+/// So many iterations with the host's own preconditioner of little work are taken for one cycle of its multigrid, where
+/// a limit is meant for cycles.
+constexpr int iterationsOfCycle = 6;
 
-/// The plan for these wishes. Local. \throws std::invalid_argument where the method does not fit the matrix
+/// The plan for these wishes. Local. \throws std::invalid_argument where the method does not fit the matrix, or
+/// settings are no method's or out of range
 Plan makePlan(const Wishes& wishes);
 
 }  // namespace capstan::driver

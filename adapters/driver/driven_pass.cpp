@@ -27,10 +27,11 @@ DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int
   if (actions.sign() < 0) residual_.negate();
   const auto outcome = solver.solve(attempt.solver, tolerance, limit - cost_.iterations,
                                     {actions, host_.facts.symmetric, choice.own != 0, assembledOne, residual_.r(),
-                                     residual_.d(), series, least, host_.facts.timed},
+                                     residual_.d(), series, least, host_.facts.timed, why_},
                                     cost_);
   if (actions.sign() < 0) residual_.negate();
   guessed_ += outcome.guessDigits;
+  if (outcome.seen && cost_.passes == 1) seen_ = *outcome.seen;
   for (const auto& remedy : outcome.remedies) warn(remedy);
   if (one) return takeJudged(outcome, limit);
   const Ending ending = takeComputed(target, limit);

@@ -17,7 +17,6 @@ DrivenSolve::DrivenSolve(FieldMemory& memory, HostSystem& host, const Plan& plan
       plan_(plan),
       dump_(dump, memory, host, x),
       residual_(host, x, memory.residual, memory.correction, cost_),
-      preconditioner_(&plan.preconditioner),
       limit_(host.facts.maxIterations) {
   cost_.field = host.facts.label;
 }
@@ -41,69 +40,69 @@ SolveCost DrivenSolve::run() {
     host_.lastResidual(residual_.r());
   }
   cost_.solveSeconds = wallSeconds() - start - cost_.setupSeconds;
-  dump_.finish(agreed_.sign, cost_,
-               {solverFor(*preconditioner_), *preconditioner_, first > 0 ? host_.target() / first : 1});
+  dump_.finish(agreed_.sign, cost_, {way_->solver, *preconditioner_, first > 0 ? host_.target() / first : 1});
   return cost_;
 }
 
-// One message: what the host asks, whether some rank's rows have changed, and seconds.
 void DrivenSolve::prepare() {
-  const auto seconds = memory_.renewal.secondsToShare();
-  std::array<double, 3> shares{memory_.fits(host_) ? 0.0 : 1.0, seconds[0], seconds[1]};
+  shareAndAgree();
+  choice_ = &memory_.choose(plan_, host_.facts.label, agreed_);
+  take(choice_->next());
+  if (!choice_->chooses()) return;
+  why_ = choice_->report(number_);
+  if (const auto news = choice_->news(why_); !news.empty()) host_.note("goes on with " + news);
+}
+
+// One message: what the host asks, whether some rank's rows have changed, and seconds.
+void DrivenSolve::shareAndAgree() {
+  const auto ofRenewal = memory_.renewal.secondsToShare();
+  const auto ofChoice = memory_.chosen != nullptr ? memory_.chosen->secondsToShare() : ObservedSeconds{};
+  Shares shares{memory_.fits(host_) ? 0.0 : 1.0, ofRenewal[0], ofRenewal[1]};
+  std::copy(ofChoice.begin(), ofChoice.end(), shares.begin() + 3);
   agreed_ = host_.agree(shares);
   ++cost_.checks;
-  memory_.renewal.share(shares[1] / agreed_.ranks, shares[2] / agreed_.ranks);
-  choosePreconditioner(agreed_.multigrid);
-  if (shares[0] > 0) {
-    const double start = wallSeconds();
-    memory_.adopt(host_);
-    cost_.setupSeconds += wallSeconds() - start;
+  const bool othersRows = shares[0] > 0;
+  for (double& share : shares) share /= agreed_.ranks;
+  memory_.renewal.share(shares[1], shares[2]);
+  if (memory_.chosen != nullptr) {
+    ObservedSeconds means{};
+    std::copy(shares.begin() + 3, shares.end(), means.begin());
+    memory_.chosen->share(means);
   }
+  if (!othersRows) return;
+  const double start = wallSeconds();
+  memory_.adopt(host_);
+  cost_.setupSeconds += wallSeconds() - start;
 }
 
-void DrivenSolve::choosePreconditioner(bool multigrid) {
-  if (plan_.multigrid && multigrid) {
-    using Choice = PreconditionerTrial::Choice;
-    if (memory_.trial == nullptr) {
-      memory_.trial = std::make_unique<PreconditionerTrial>(plan_.multigridFirst ? Choice::Multigrid : Choice::Plain);
-    }
-    learns_ = true;
-    if (memory_.trial->choice() == Choice::Multigrid) preconditioner_ = &*plan_.multigrid;
-  }
+void DrivenSolve::take(std::size_t way) {
+  number_ = way;
+  way_ = &choice_->way(way);
+  preconditioner_ = &choice_->preconditioner(*way_);
+  if (cost_.passes > 0) return;
   cost_.preconditioner = preconditioner_->name;
-  cost_.method = solverFor(*preconditioner_).method;
-}
-
-// Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
-const SolverChoice& DrivenSolve::solverFor(const PreconditionerChoice& preconditioner) const {
-  return plan_.ofCycles && preconditioner.cycle && !memory_.takesManyCycles ? *plan_.ofCycles : plan_.solver;
+  cost_.method = way_->solver.method;
 }
 
 // A limit made for multigrid counts cycles.
 int DrivenSolve::limitOf(const PreconditionerChoice& preconditioner) const {
-  const bool cycles = learns_ && plan_.multigridFirst && &preconditioner == &plan_.preconditioner;
   const int limit = host_.facts.maxIterations;
-  constexpr int most = std::numeric_limits<int>::max() / (2 * PreconditionerTrial::work);
-  return cycles && limit < most ? PreconditionerTrial::work * limit : limit;
+  constexpr int most = std::numeric_limits<int>::max() / (2 * iterationsOfCycle);
+  const bool cycles = plan_.limitsCycles && agreed_.multigrid && !preconditioner.cycle;
+  return cycles && limit < most ? iterationsOfCycle * limit : limit;
 }
 
 void DrivenSolve::iterate() {
   const double start = wallSeconds();
   const double setUp = cost_.setupSeconds;
   const double first = residual_.norms().one;
-  limit_ = limitOf(*preconditioner_);
-  const SolverChoice& solver = solverFor(*preconditioner_);
-  Ending ending = attempt({solver, *preconditioner_});
+  Ending ending = choice_->chooses() ? tryWay() : attempt({way_->solver, *preconditioner_});
   const bool failed = ending == Ending::Failed;
-  if (plan_.ofCycles && &solver == &*plan_.ofCycles && host_.facts.symmetric && cost_.iterations > cyclesKept) {
-    memory_.takesManyCycles = true;
-  }
-  if (learns_) memory_.trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
-  if (learns_ && ending == Ending::Limit) ending = goOnWithOther();
+  if (ending == Ending::Limit && choice_->chooses()) ending = goOnWithOther(ending);
   if (ending == Ending::Failed && kept_) {
     warn({"the solve failed with a preconditioner of an earlier one; it is renewed", "with the preconditioner renewed",
           "a renewed " + preconditioner_->name});
-    ending = attempt({solverFor(*preconditioner_), *preconditioner_, true});
+    ending = attempt({way_->solver, *preconditioner_, true});
   }
   if (ending == Ending::Failed) ending = goOnSafely();
   if (ending == Ending::Limit) tellEnd();
@@ -116,16 +115,48 @@ void DrivenSolve::iterate() {
   }
 }
 
+// The way that was chosen; where it is a trial that fails or takes too long, then the best one known.
+DrivenSolve::Ending DrivenSolve::tryWay() {
+  const bool trial = why_.trial;
+  const int most = trial ? choice_->mostIterations(number_) : 0;
+  limit_ = limitOf(*preconditioner_);
+  const bool bounded = most > 0 && most < limit_;
+  if (bounded) limit_ = most;
+  Ending ending = attemptAndLearn(bounded);
+  const bool givenUp = ending == Ending::Failed || (ending == Ending::Limit && bounded);
+  if (!trial || !givenUp) return ending;
+  take(choice_->best());
+  limit_ = cost_.iterations + std::min(limitOf(*preconditioner_), std::numeric_limits<int>::max() - cost_.iterations);
+  return attempt({way_->solver, *preconditioner_});
+}
+
+DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool bounded) {
+  const double start = wallSeconds(), setUp = cost_.setupSeconds, first = residual_.norms().one;
+  seen_ = Observation{};
+  const Ending ending = attempt({way_->solver, *preconditioner_});
+  // What the preconditioner took that is kept for later solves is no matter of this way.
+  seen_.seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
+  seen_.iterations = cost_.iterations;
+  seen_.digits = usefulDigits(first);
+  seen_.solved = ending == Ending::Done;
+  seen_.failed = seen_.failed || ending == Ending::Failed || (bounded && ending == Ending::Limit);
+  choice_->saw(number_, seen_);
+  return ending;
+}
+
 // The limit was made for another solver, and the user has not asked for this preconditioner.
-DrivenSolve::Ending DrivenSolve::goOnWithOther() {
-  const bool plain = preconditioner_ == &plan_.preconditioner;
-  const auto& other = plain ? *plan_.multigrid : plan_.preconditioner;
-  warn({preconditioner_->name + " does not meet the tolerance within " + host_.facts.limit + "; " + other.name +
+DrivenSolve::Ending DrivenSolve::goOnWithOther(Ending ending) {
+  const auto other = choice_->bestWithOther(*way_);
+  if (!other) return ending;
+  const std::string before = preconditioner_->name;
+  take(*other);
+  const std::string& now = preconditioner_->name;
+  warn({before + " does not meet the tolerance within " + host_.facts.limit + "; " + now +
             " goes on, with a limit of its own",
-        "by " + other.name + " after " + host_.facts.limit, other.name});
+        "by " + now + " after " + host_.facts.limit, now});
   constexpr int most = std::numeric_limits<int>::max();
-  limit_ = cost_.iterations + std::min(limitOf(other), most - cost_.iterations);
-  return attempt({solverFor(other), other});
+  limit_ = cost_.iterations + std::min(limitOf(*preconditioner_), most - cost_.iterations);
+  return attempt({way_->solver, *preconditioner_});
 }
 
 DrivenSolve::Ending DrivenSolve::goOnSafely() {
@@ -160,6 +191,12 @@ void DrivenSolve::tellEnd() {
     warn({end + "goes part of the way, to the least 2-norm of the residual", "part of the way at " + host_.facts.limit,
           ""});
   }
+}
+
+// What falls below the tolerance is of no use.
+double DrivenSolve::usefulDigits(double first) const {
+  const double now = std::max(residual_.norms().one, host_.target());
+  return now > 0 ? std::max(0.0, std::log10(first / now) - guessed_) : 0;
 }
 
 // Those of an initial guess are not the method's.

@@ -14,9 +14,9 @@
 
 namespace capstan::driver {
 
-/// What follows a failure, with a warning each: the method's own remedies -> the limit was made for the preconditioner
-/// on trial: the other one goes on -> a preconditioner of Trilinos that was kept is renewed -> the plan's safe method
-/// and preconditioner. An x whose residual is larger than before is never kept.
+/// What follows a failure, with a warning each: the method's own remedies -> where the limit is reached and no
+/// preconditioner was named: the other one goes on -> a preconditioner of Trilinos that was kept is renewed -> the
+/// plan's safe method and preconditioner. An x whose residual is larger than before is never kept.
 class DrivenSolve {
  public:
   /// \param x the guess, and the solution: this rank's rows
@@ -35,11 +35,13 @@ class DrivenSolve {
   enum class Ending { Done, Limit, Failed, Again };
 
   void prepare();
-  void choosePreconditioner(bool multigrid);
-  const SolverChoice& solverFor(const PreconditionerChoice& preconditioner) const;
+  void shareAndAgree();
+  void take(std::size_t way);
   void iterate();
   int limitOf(const PreconditionerChoice& preconditioner) const;
-  Ending goOnWithOther();
+  Ending tryWay();
+  Ending attemptAndLearn(bool bounded);
+  Ending goOnWithOther(Ending ending);
   Ending goOnSafely();
   Ending attempt(const Attempt& attempt);
   Ending pass(const Attempt& attempt, double target, int limit);
@@ -48,6 +50,7 @@ class DrivenSolve {
   Ending endAtLimit();
   const AssembledPreconditioner* assembled(const Attempt& attempt);
   double digitsFrom(double first) const;
+  double usefulDigits(double first) const;
   void tellEnd();
   void remark(const std::string& message);
   void warn(const Remedy& remedy);
@@ -59,9 +62,13 @@ class DrivenSolve {
   SolveCost cost_;
   CorrectedResidual residual_;
   Agreement agreed_;
-  const PreconditionerChoice* preconditioner_;
+  FieldChoice* choice_ = nullptr;
+  std::size_t number_ = 0;  // of the way that goes on
+  const Way* way_ = nullptr;
+  const PreconditionerChoice* preconditioner_ = nullptr;
+  ChoiceReport why_;                                     // of the way that began
+  Observation seen_;                                     // by the first pass of that way
   int limit_;                                            // of iterations, of this solve
-  bool learns_ = false;                                  // the field's trial takes note of this solve
   bool kept_ = false;                                    // the preconditioner of Trilinos is from an earlier solve
   bool leftAsItWas_ = false, wentPartOfTheWay_ = false;  // the last pass had a larger residual at its end
   double guessed_ = 0;  // decimal digits of the residual that initial guesses have brought

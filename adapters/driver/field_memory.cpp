@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -14,6 +15,8 @@ namespace capstan::driver {
 
 void FieldMemory::adopt(const HostSystem& system) {
   solver_.reset();
+  choices_.clear();
+  chosen = nullptr;
   rows_.reset();
   assembled_.reset();
   matrixAge_ = preconditionerAge_ = 0;
@@ -27,6 +30,20 @@ void FieldMemory::adopt(const HostSystem& system) {
   if (shared == 0) *shared_ = {makeRowMap(comm, system.rows()), 0, nullptr, nullptr, communicator_};
   map_ = shared_->map;
   solver_ = std::make_unique<KrylovSolver>(map_, system.facts.label, why_);
+}
+
+FieldChoice& FieldMemory::choose(const Plan& plan, const std::string& field, const Agreement& agreed) {
+  constexpr std::size_t most = 4;
+  const auto known = std::find_if(choices_.begin(), choices_.end(),
+                                  [&](const auto& kept) { return kept->isFor(plan, agreed.multigrid); });
+  if (known != choices_.end()) {
+    chosen = known->get();
+  } else {
+    if (choices_.size() == most) choices_.erase(choices_.begin());
+    choices_.push_back(std::make_unique<FieldChoice>(plan, field, agreed, *map_->getComm()));
+    chosen = choices_.back().get();
+  }
+  return *chosen;
 }
 
 // The pattern may change while the number of rows stays: it is looked at whenever it is used.
@@ -72,8 +89,11 @@ bool FieldMemory::prepare(HostSystem& system, const PreconditionerChoice& choice
     system.values(*rows_, sign, values_);
     matrixAge_ = 1;
   }
-  const MethodTraits* const method = findMethod(plan.solver.method);
-  findings_ = assembled_->update(choice, values_, method != nullptr && method->needsSymmetric);
+  const bool needsSymmetric = std::any_of(plan.ways.begin(), plan.ways.end(), [](const Way& way) {
+    const MethodTraits* const method = findMethod(way.solver.method);
+    return method != nullptr && method->needsSymmetric;
+  });
+  findings_ = assembled_->update(choice, values_, needsSymmetric);
   if (plan.verify) verify(system, sign);
   preconditionerAge_ = 1;
   renewal.built(wallSeconds() - start);

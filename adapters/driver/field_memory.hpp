@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/field_choice.hpp"
 #include "adapters/driver/host.hpp"
 #include "adapters/driver/krylov_solver.hpp"
-#include "adapters/driver/preconditioner_trial.hpp"
 #include "adapters/driver/trilinos_types.hpp"
 
 namespace capstan::driver {
@@ -48,12 +48,13 @@ class FieldMemory {
 
   KrylovSolver& solver() { return *solver_; }
 
+  /// What decides which way of a plan the field takes, as of now `chosen`.
+  FieldChoice& choose(const Plan& plan, const std::string& field, const Agreement& agreed);
+
   /// When the preconditioner of Trilinos is due again; it is to learn of every solve.
   Renewal renewal;
-  /// Which preconditioner the field takes where its user names none; made by the first solve.
-  std::unique_ptr<PreconditionerTrial> trial;
-  /// A solve has taken more iterations than cyclesKept: conjugate gradients need no more vectors then.
-  bool takesManyCycles = false;
+  /// That of the last solve, which has seconds to share; null: there is none.
+  FieldChoice* chosen = nullptr;
   /// How often a message was told.
   std::map<std::string, long> told;
   /// Vectors of a solve, kept so that the next one allocates nothing.
@@ -72,6 +73,7 @@ class FieldMemory {
   Teuchos::RCP<const Map> map_;
   std::intptr_t communicator_ = 0;  // numberOf() the application's
   std::unique_ptr<KrylovSolver> solver_;
+  std::vector<std::unique_ptr<FieldChoice>> choices_;  // of plans that differ: of a step's last solve, for example
   std::uint64_t fingerprint_ = 0;
   std::shared_ptr<const HostRows> rows_;
   std::unique_ptr<AssembledPreconditioner> assembled_;

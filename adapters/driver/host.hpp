@@ -72,6 +72,9 @@ struct Agreement {
   bool multigrid = false;  ///< the host's own can be made
 };
 
+/// Numbers of each rank whose sums over the ranks a solve needs before it begins.
+using Shares = std::array<double, 9>;
+
 /// One system A x = b of the application. Functions are collective over its communicator unless said otherwise.
 class HostSystem {
  public:
@@ -89,7 +92,7 @@ class HostSystem {
   /// The same, with MPI started where it did not run.
   virtual MPI_Comm startedCommunicator() const = 0;
   /// Sums \p shares over the ranks, in one message with what the host itself asks.
-  virtual Agreement agree(std::array<double, 3>& shares) = 0;
+  virtual Agreement agree(Shares& shares) = 0;
 
   /// r = b - A x for the x that the solve begins with: one product, one message.
   virtual Norms firstResidual(double* r) = 0;

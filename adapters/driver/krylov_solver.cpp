@@ -15,6 +15,7 @@
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/host_vectors.hpp"
+#include "belos_ext/manager/solver_manager.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/report/event_text.hpp"
 
@@ -66,6 +67,7 @@ KrylovOutcome told(const SolveReport& report, double attained, SolveCost& cost) 
   cost.products += report.operatorApplications;
   cost.times += {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
   KrylovOutcome outcome;
+  outcome.seen = observationOf(report, 0);
   outcome.attained = attained;
   outcome.atRounding = report.reason == StopReason::AttainableAccuracy;
   if (const auto& guess = report.rightHandSides.front().guess; guess.vectors > 0 && guess.factor > 1) {
@@ -126,11 +128,15 @@ BelosMethod KrylovSolver::Impl::make(const SolverChoice& choice) {
 }
 
 BelosMethod& KrylovSolver::Impl::solver(const SolverChoice& choice) {
-  const auto known =
+  constexpr std::size_t most = 4;  // the best one, trials, and what goes on: others give their vectors back
+  auto known =
       std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
-  if (known != solvers.end()) return known->method;
-  solvers.push_back({choice, make(choice)});
-  return solvers.back().method;
+  if (known == solvers.end()) {
+    if (solvers.size() == most) solvers.pop_back();
+    known = solvers.insert(solvers.begin(), {choice, make(choice)});
+  }
+  std::rotate(solvers.begin(), known, std::next(known));
+  return solvers.front().method;
 }
 
 KrylovSolver::KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label, WhyReserved why)
@@ -185,6 +191,9 @@ KrylovOutcome KrylovSolver::solve(const SolverChoice& choice, double tolerance, 
     reporting->setMinimumIterations(system.minIterations);
     reporting->setKeepsLast(true);  // DrivenSolve::endAtLimit() looks at it
     reporting->setSeries(system.series);
+  }
+  if (auto* const ours = dynamic_cast<SolverManager<OperatorTypes>*>(&method.manager())) {
+    ours->setChoice(system.choice, "");
   }
   const long products = own.product->applications();
   const double seconds = own.product->seconds();

@@ -10,6 +10,7 @@
 #include "adapters/driver/assembled_preconditioner.hpp"
 #include "adapters/driver/host_actions.hpp"
 #include "adapters/driver/solve_cost.hpp"
+#include "belos_ext/choice/choosing.hpp"
 
 namespace capstan::driver {
 
@@ -20,19 +21,21 @@ struct KrylovSystem {
   bool ownPreconditioner = false;            ///< M of the actions, on the right
   const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
   const double* r;
-  double* d;          ///< the solution
-  int series;         ///< of solves that resemble each other; below 0: resembles none
-  int minIterations;  ///< of Capstan's methods
-  bool timed;         ///< somebody wants to know how long products take
+  double* d;            ///< the solution
+  int series;           ///< of solves that resemble each other; below 0: resembles none
+  int minIterations;    ///< of Capstan's methods
+  bool timed;           ///< somebody wants to know how long products take
+  ChoiceReport choice;  ///< why this method, for its report
 };
 
 /// How one solve went, alike on all ranks.
 struct KrylovOutcome {
   bool converged = false;
-  bool atRounding = false;       ///< unconverged, since rounding allows no smaller residual
-  double attained = 0;           ///< || r - A d ||_1 / || r ||_1 at the end, computed; of Capstan's own alone
-  double guessDigits = 0;        ///< decimal digits by which an initial guess has reduced the residual's 2-norm
-  std::vector<Remedy> remedies;  ///< what the method itself did about breakdowns
+  bool atRounding = false;          ///< unconverged, since rounding allows no smaller residual
+  double attained = 0;              ///< || r - A d ||_1 / || r ||_1 at the end, computed; of Capstan's own alone
+  double guessDigits = 0;           ///< decimal digits by which an initial guess has reduced the residual's 2-norm
+  std::vector<Remedy> remedies;     ///< what the method itself did about breakdowns
+  std::optional<Observation> seen;  ///< by a method of Capstan's, for those who choose
 };
 
 /// Member functions are collective over the communicator of the rows unless said otherwise. They

@@ -65,24 +65,23 @@ bool FieldSystem::takeOrder() {
 
 // What the residual norm needs, which sign the matrix has, whether there can be multigrid, and whether all ranks may
 // put their cells in another order.
-driver::Agreement FieldSystem::agree(std::array<double, 3>& shares) {
+driver::Agreement FieldSystem::agree(driver::Shares& shares) {
   const auto& diagonal = system_.matrix.diag();
   const auto ofCells = driver::sumsOverRows<2>(psi_.size(), [&](Foam::label cell, auto& sum) {
     sum[0] += diagonal[cell];
     sum[1] += psi_[cell];
   });
-  const auto& preconditioner = controls_.plan.preconditioner;
-  const bool ordered = preconditioner.own != 0 && OrderedSystem::knows(preconditioner.name) && takeOrder();
-  std::array<double, 8> sums{ofCells[0],
-                             ofCells[1],
-                             static_cast<double>(psi_.size()),
-                             hasMultigrid() ? 0.0 : 1.0,
-                             ordered ? 0.0 : 1.0,
-                             shares[0],
-                             shares[1],
-                             shares[2]};
+  const auto& preconditioners = controls_.plan.preconditioners;
+  const bool knows = std::any_of(preconditioners.begin(), preconditioners.end(), [](const auto& preconditioner) {
+    return preconditioner.own != 0 && OrderedSystem::knows(preconditioner.name);
+  });
+  constexpr std::size_t ours = 5;
+  std::array<double, ours + std::tuple_size_v<driver::Shares>> sums{
+      ofCells[0], ofCells[1], static_cast<double>(psi_.size()), hasMultigrid() ? 0.0 : 1.0,
+      knows && takeOrder() ? 0.0 : 1.0};
+  std::copy(shares.begin(), shares.end(), sums.begin() + ours);
   driver::sumOverRanks(sums, comm_);
-  std::copy(sums.begin() + 5, sums.end(), shares.begin());
+  std::copy(sums.begin() + ours, sums.end(), shares.begin());
   sign_ = sums[0] < 0 ? -1 : 1;
   mean_ = sums[2] > 0 ? sums[1] / sums[2] : 0;
   splits_ = sums[4] == 0;

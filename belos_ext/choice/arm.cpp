@@ -96,7 +96,10 @@ std::vector<Arm> armsFor(const Parameters& given, bool symmetric) {
 ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned) {
   Parameters parameters(*arm.method);
   parameters.merge(parametersOf(arm, *given.current()));
-  SolverOptions options = parameters.options();
+  return modelOf(arm, parameters.options(), preconditioned);
+}
+
+ArmModel modelOf(const Arm& arm, SolverOptions options, bool preconditioned) {
   options.outputStream = Teuchos::null;  // what is kept with the communicator must not keep an application's file open
   const Relation relation = relationOf(*arm.method, options);
   const auto iteration = [options, method = arm.method, preconditioned](int iterations) {

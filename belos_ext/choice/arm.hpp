@@ -26,8 +26,11 @@ std::string nameOf(const Arm& arm);
 /// \param symmetric false where the matrix is known not to be
 std::vector<Arm> armsFor(const Parameters& given, bool symmetric);
 
-/// What the chooser has to know of an arm.
+/// What the chooser has to know of an arm. \{
 ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned);
+/// \param options of the arm's solver
+ArmModel modelOf(const Arm& arm, SolverOptions options, bool preconditioned);
+/// \}
 
 /// What the solver of an arm is given: of the parameters that are given, and no defaults, those that its method takes;
 /// and the arm's own. Local.

@@ -29,32 +29,48 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 
 }  // namespace
 
-Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted) : counted_(counted) {
+Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted, std::vector<GroupModel> groups)
+    : counted_(counted) {
   for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
+  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, model.pace, 0.0, 0.0, 0});
+  for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 
 double Chooser::modelSeconds(const Arm& arm) const {
-  return std::max(leastSeconds, iterationSeconds(arm.iteration, times_));
+  const Group& group = groupOf(arm);
+  MachineTimes times = times_;
+  if (group.known && !counted_) {
+    times.preconditioner = group.preconditioner;
+  } else if (group.model.work > 0) {
+    times.preconditioner = group.model.work * times_.product;
+  }
+  return std::max(leastSeconds, iterationSeconds(arm.iteration, times));
 }
 
 std::optional<double> Chooser::estimate(std::size_t arm) const {
   if (!known_) return std::nullopt;
   const Arm& one = arms_[arm];
-  return modelSeconds(one) * one.correction * pace_ * one.model.ratio;
+  return modelSeconds(one) * one.correction * groupOf(one).pace * one.model.ratio;
 }
 
 double Chooser::spread(const Arm& arm) const {
+  const Group& group = groupOf(arm);
   const double seconds = arm.solves == 0   ? spreadOfModel
                          : arm.solves == 1 ? spreadOfFirst
                                            : spreadOfSolve / std::sqrt(static_cast<double>(arm.solves - 1));
   const double both = std::hypot(std::max(leastSpread, seconds), std::sqrt(arm.ratioVariance));
-  return arm.solves == 0 ? both : both + ofChange * std::abs(std::log(modelSeconds(arm) / arm.modelled));
+  if (!group.known) return std::hypot(both, group.model.paceSpread);
+  const Group& best = groupOf(arms_[best_]);
+  const double ofPace = &group == &best ? 0.0 : ofChange * std::abs(std::log(best.pace / group.bestPace));
+  if (arm.solves == 0) return both + ofPace;
+  return both + ofPace + ofChange * std::abs(std::log(modelSeconds(arm) / arm.modelled));
 }
 
 bool Chooser::isRival(std::size_t arm) const {
-  return arm != best_ && !arms_[arm].failed && (arms_[arm].model.symmetric || !arms_[best_].model.symmetric);
+  const ArmModel &mine = arms_[arm].model, &best = arms_[best_].model;
+  return arm != best_ && !arms_[arm].failed && (mine.group != best.group || mine.symmetric || !best.symmetric);
 }
 
 std::optional<std::size_t> Chooser::second() const {
@@ -88,17 +104,20 @@ std::optional<std::size_t> Chooser::worthATrial() const {
 std::optional<std::size_t> Chooser::mightSolve() const {
   if (!arms_[best_].unsolved || solves_ == 0) return std::nullopt;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    const auto sameFamily = [&](const Arm& other) { return other.model.family == arms_[a].model.family; };
-    const bool first = std::find_if(arms_.begin(), arms_.end(), sameFamily) - arms_.begin() == static_cast<long>(a);
+    const auto alike = [&mine = arms_[a].model](const Arm& other) {
+      return other.model.family == mine.family && other.model.group == mine.group;
+    };
+    const bool first = std::find_if(arms_.begin(), arms_.end(), alike) - arms_.begin() == static_cast<long>(a);
     if (first && arms_[a].solves == 0 && !arms_[a].failed) return a;
   }
   return std::nullopt;
 }
 
-void Chooser::resume(const ChoiceKnowledge& known, bool same) {
+void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index) {
+  Group& group = groups_[index];
   for (const ChoiceKnowledge::Arm& from : known.arms) {
     for (Arm& arm : arms_) {
-      if (arm.model.name != from.name) continue;
+      if (arm.model.name != from.name || arm.model.group != index) continue;
       if (same && from.failed) {
         arm.failed = true;
         arm.failures = from.failures;
@@ -118,22 +137,28 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same) {
   if (same) {
     resumed_ = true;
     if (!counted_) times_ = known.times;
-    pace_ = known.pace;
-    expectIterations(known.expected);
-    known_ = std::any_of(arms_.begin(), arms_.end(), [](const Arm& arm) { return arm.solves > 0; });
+    group.preconditioner = known.times.preconditioner;
+    group.pace = known.pace;
+    expectIterations(index, known.expected);
+    group.known = std::any_of(arms_.begin(), arms_.end(),
+                              [&](const Arm& arm) { return arm.model.group == index && arm.solves > 0; });
+    known_ = known_ || group.known;
     chooseBest();
+    for (Group& one : groups_) one.bestPace = groupOf(arms_[best_]).pace;
   } else {
     for (std::size_t a = 0; a < arms_.size(); ++a) {
-      if (arms_[a].model.name == known.best) best_ = a;
+      if (arms_[a].model.name == known.best && arms_[a].model.group == index) best_ = a;
     }
   }
 }
 
-std::optional<ChoiceKnowledge> Chooser::knowledge() const {
-  if (!known_) return std::nullopt;
-  ChoiceKnowledge known{times_, pace_, expected_, arms_[best_].model.name, {}};
+std::optional<ChoiceKnowledge> Chooser::knowledge(std::size_t index) const {
+  const Group& group = groups_[index];
+  if (!group.known) return std::nullopt;
+  ChoiceKnowledge known{times_, group.pace, group.expected, arms_[group.best].model.name, {}};
+  if (!counted_) known.times.preconditioner = group.preconditioner;
   for (const Arm& arm : arms_) {
-    if (arm.solves == 0 && !arm.failed) continue;
+    if (arm.model.group != index || (arm.solves == 0 && !arm.failed)) continue;
     known.arms.push_back({arm.model.name, arm.solves, arm.correction, arm.model.ratio, arm.ratioVariance, arm.modelled,
                           arm.unsolved, arm.failed, arm.failures});
   }
@@ -154,17 +179,20 @@ int Chooser::mostIterations(std::size_t arm) const {
   if (!known_) return 0;
   const auto seconds = [this](const Arm& one) { return modelSeconds(one) * one.correction; };
   const Arm& best = arms_[best_];
-  const double most = trialLength * expected_ * best.model.ratio * seconds(best) / seconds(arms_[arm]);
+  double most = trialLength * groupOf(best).expected * best.model.ratio * seconds(best) / seconds(arms_[arm]);
+  if (!groupOf(arms_[arm]).known) most *= std::exp(spreadOfModel);  // the time of M is a guess
   return std::max(leastIterations, static_cast<int>(std::min(std::ceil(most), 1e9)));
 }
 
 void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   if (counted_) return;
   const bool first = !known_;
+  Group& group = groups_[arm.model.group];
   if (seen.products > 0) average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
   if (seen.preconditioners > 0) {
-    average(times_.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners), first);
+    average(group.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners), !group.known);
   }
+  times_.preconditioner = group.preconditioner;
   const IterationCost& iteration = arm.iteration;
   if (iteration.cost.bytes > 0)
     average(times_.byte, seen.kernelSeconds / (seen.iterations * iteration.cost.bytes), first);
@@ -178,27 +206,31 @@ void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   average(times_.reduction, seconds, first);
 }
 
-void Chooser::expectIterations(double iterations) {
-  average(expected_, iterations, !known_);
+void Chooser::expectIterations(std::size_t group, double iterations) {
+  Group& own = groups_[group];
+  average(own.expected, iterations, !own.known);
   for (Arm& one : arms_) {
-    one.iteration = one.model.iteration(static_cast<int>(std::max(1.0, std::round(expected_ * one.model.ratio))));
+    if (one.model.group != group) continue;
+    one.iteration = one.model.iteration(static_cast<int>(std::max(1.0, std::round(own.expected * one.model.ratio))));
   }
 }
 
 void Chooser::fail(Arm& arm, bool asymmetric) {
   arm.failed = true;
   ++arm.failures;
-  arm.failedPace = known_ ? pace_ : 0.0;
+  const std::size_t group = arm.model.group;
+  arm.failedPace = known_ ? paceOfSystem(arm) : 0.0;
   // Where none of these has succeeded, M may not be symmetric, which shows only so.
-  const bool any =
-      std::any_of(arms_.begin(), arms_.end(), [](const Arm& one) { return one.model.symmetric && one.solves > 0; });
+  const bool any = std::any_of(arms_.begin(), arms_.end(), [&](const Arm& one) {
+    return one.model.group == group && one.model.symmetric && one.solves > 0;
+  });
   if (!arm.model.symmetric || (any && !asymmetric)) return;
-  failSymmetricArms();
+  failSymmetricArms(asymmetric ? std::nullopt : std::optional(group));
 }
 
-void Chooser::failSymmetricArms() {
+void Chooser::failSymmetricArms(std::optional<std::size_t> group) {
   for (Arm& arm : arms_) {
-    if (!arm.model.symmetric) continue;
+    if (!arm.model.symmetric || (group && arm.model.group != *group)) continue;
     arm.failed = true;
     arm.failures = 0;
   }
@@ -207,40 +239,72 @@ void Chooser::failSymmetricArms() {
 void Chooser::leaveSymmetricArms() {
   const auto left = [](const Arm& arm) { return arm.failed || !arm.model.symmetric; };
   if (std::all_of(arms_.begin(), arms_.end(), left)) return;
-  failSymmetricArms();
+  failSymmetricArms(std::nullopt);
   chooseBest();
+}
+
+double Chooser::paceOfSystem(const Arm& arm) const {
+  const Group& group = groupOf(arm);
+  return group.known ? group.pace : groupOf(arms_[best_]).pace;
 }
 
 void Chooser::forgive() {
   for (Arm& arm : arms_) {
     if (!arm.failed || arm.failures == 0) continue;
-    if (arm.failedPace == 0.0) arm.failedPace = pace_;
+    const double pace = paceOfSystem(arm);
+    if (arm.failedPace == 0.0) arm.failedPace = pace;
     // Each failure asks for a greater change.
-    if (std::abs(std::log(pace_ / arm.failedPace)) > arm.failures * std::log(anotherSystem)) arm.failed = false;
+    if (std::abs(std::log(pace / arm.failedPace)) > arm.failures * std::log(anotherSystem)) arm.failed = false;
   }
 }
 
-void Chooser::chooseBest() {
-  // Of those that were measured; before one was, and where the best has failed, the first that is left.
-  std::optional<std::size_t> best;
+std::size_t Chooser::bestOf(std::optional<std::size_t> group) const {
+  const auto left = [&](const Arm& arm) { return !arm.failed && (!group || arm.model.group == *group); };
+  const auto order = [this](std::size_t one) { return std::make_pair(arms_[one].unsolved, *estimate(one)); };
+  std::optional<std::size_t> best, first;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    if (arms_[a].failed || arms_[a].solves == 0) continue;
-    const auto order = [this](std::size_t one) { return std::make_pair(arms_[one].unsolved, *estimate(one)); };
-    if (!best || order(a) < order(*best)) best = a;
-  }
-  if (!best) {
-    for (std::size_t a = arms_.size(); a-- > 0;) {
-      if (!arms_[a].failed) best = a;
-    }
+    if (!left(arms_[a])) continue;
+    if (!first) first = a;
+    if (arms_[a].solves > 0 && (!best || order(a) < order(*best))) best = a;
   }
   // Where all have failed, each hands over to the same one: the first.
-  best_ = best.value_or(0);
+  return best ? *best : first.value_or(0);
+}
+
+void Chooser::chooseBest() {
+  best_ = bestOf(std::nullopt);
+  for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
+}
+
+void Chooser::learnPace(std::size_t index, double iterations) {
+  Arm& arm = arms_[index];
+  Group& group = groups_[arm.model.group];
+  if (index == group.best || !group.known) {
+    average(group.pace, iterations / arm.model.ratio, !group.known);
+  } else {
+    // What is seen and what was expected, each by what it is worth.
+    const double weight = arm.ratioVariance / (arm.ratioVariance + spreadOfRatio * spreadOfRatio);
+    arm.model.ratio *= std::pow(iterations / (group.pace * arm.model.ratio), weight);
+    arm.ratioVariance *= 1 - weight;
+  }
+  group.known = known_ = true;
+  const Group& best = groupOf(arms_[best_]);
+  group.bestPace = best.known ? best.pace : group.pace;
 }
 
 void Chooser::learn(std::size_t index, const Observation& seen) {
   Arm& arm = arms_[index];
   const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
-  if (tells) expectIterations(seen.iterations / arm.model.ratio);
+  if (tells) {
+    average(digits_, seen.digits, !known_);
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (g == arm.model.group) {
+        expectIterations(g, seen.iterations / arm.model.ratio);
+      } else if (!groups_[g].known) {
+        expectIterations(g, groups_[g].model.pace * digits_);
+      }
+    }
+  }
   const double seconds = std::max(leastSeconds, counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds);
   ++solves_;
   seconds_ += seconds;
@@ -255,18 +319,9 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
       arm.modelled = modelSeconds(arm);
       average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves < 2);
     }
-    const double iterations = seen.iterations / seen.digits;
-    if (index == best_ || !known_) {
-      average(pace_, iterations / arm.model.ratio, !known_);
-    } else {
-      // What is seen and what was expected, each by what it is worth.
-      const double weight = arm.ratioVariance / (arm.ratioVariance + spreadOfRatio * spreadOfRatio);
-      arm.model.ratio *= std::pow(iterations / (pace_ * arm.model.ratio), weight);
-      arm.ratioVariance *= 1 - weight;
-    }
+    learnPace(index, seen.iterations / seen.digits);
     ++arm.solves;
     arm.unsolved = !seen.solved;
-    known_ = true;
     forgive();
   }
   chooseBest();

@@ -14,6 +14,9 @@
 /// iterations  of a digit, of the system, as those of CG or GMRES; from the solves of the best arm
 /// ratio       of the arm's iterations to these; an expectation before its first solve
 ///
+/// An application may have several preconditioners to choose among. Arms that share M are a group: the iterations of a
+/// digit and the time of M are those of the group, expectations before its first solve.
+///
 /// So what changes in the course of a run, the load, the latency, the system, is carried to all arms without a trial
 /// of them. An arm is tried if its time may be less than that of the best, within what is not known of it, never twice
 /// in a row, and as long as trials have not cost more than a small part of the run; or if the best does not solve. As
@@ -30,6 +33,14 @@
 
 namespace capstan {
 
+/// What arms share, as it is known beforehand: M.
+struct GroupModel {
+  /// The iterations of a digit of an arm whose ratio is 1, expected, and the spread of the natural logarithm. Needed
+  /// where there are several groups.
+  double pace = 0.0, paceSpread = 0.0;
+  double work = 0.0;  ///< an application of M, expected, in products with A; 0: as it was measured last
+};
+
 /// A way of solving, as it is known beforehand.
 struct ArmModel {
   std::string name;  ///< for people
@@ -39,6 +50,7 @@ struct ArmModel {
   bool symmetric = false;     ///< for symmetric A and M alone
   double ratio = 1.0;         ///< expected iterations to those of CG or GMRES
   double ratioSpread = 0.03;  ///< of the natural logarithm of that
+  std::size_t group = 0;
 };
 
 /// What a solve has shown. The same on all ranks.
@@ -73,15 +85,17 @@ class Chooser {
  public:
   /// \param arms those that can be chosen, the first of which begins; not empty
   /// \param counted times are replaced by what the model makes of fixed ones: decisions depend on counts alone
-  explicit Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted = std::nullopt);
+  /// \param groups not empty
+  explicit Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted = std::nullopt,
+                   std::vector<GroupModel> groups = {GroupModel{}});
 
   /// Begins with what another run has found out; call it before the first choice. Arms are known by their names: of one
   /// that is not there nothing is taken. There is no trial before a solve has been learnt from.
   /// \param same on this machine, of this system; else its best arm begins, what it has found out of iterations is
   ///             expected, and all else is measured anew
-  void resume(const ChoiceKnowledge& known, bool same);
-  /// For resume(); nothing before the first solve that tells.
-  std::optional<ChoiceKnowledge> knowledge() const;
+  void resume(const ChoiceKnowledge& known, bool same, std::size_t group = 0);
+  /// Of a group, for resume(); nothing before its first solve that tells.
+  std::optional<ChoiceKnowledge> knowledge(std::size_t group = 0) const;
 
   /// The arm of the next solve.
   std::size_t choose();
@@ -98,6 +112,8 @@ class Chooser {
   const ArmModel& arm(std::size_t index) const { return arms_[index].model; }
   /// The best one known.
   std::size_t best() const { return best_; }
+  /// Of a group.
+  std::size_t best(std::size_t group) const { return groups_[group].best; }
   /// The best of the others, estimated; nothing where none is left or the best has not been measured.
   std::optional<std::size_t> second() const;
   /// Estimated seconds of a digit; nothing before the first solve that tells.
@@ -125,6 +141,17 @@ class Chooser {
     bool resumed = false;     ///< known from another run, and not solved by in this one
   };
 
+  struct Group {
+    GroupModel model;
+    bool known = false;           ///< pace and the time of M
+    double preconditioner = 0.0;  ///< seconds of an application of M
+    double pace = 0.0;            ///< iterations of a digit of an arm whose ratio is 1
+    double expected = 0.0;        ///< iterations of a solve by such an arm
+    double bestPace = 0.0;        ///< that of the best arm's group when this one was measured last
+    std::size_t best = 0;         ///< the best of its arms
+  };
+
+  const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
   double modelSeconds(const Arm& arm) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
   /// more products.
@@ -133,25 +160,32 @@ class Chooser {
   double spread(const Arm& arm) const;
   void takeTimes(const Arm& arm, const Observation& seen);
   /// \param iterations of a solve, by an arm whose ratio is 1
-  void expectIterations(double iterations);
+  void expectIterations(std::size_t group, double iterations);
   void fail(Arm& arm, bool asymmetric);
-  void failSymmetricArms();
+  /// \param group nothing: of all
+  void failSymmetricArms(std::optional<std::size_t> group);
+  /// The iterations of a digit that tell one system from another: of the arm's group where it is known.
+  double paceOfSystem(const Arm& arm) const;
   /// An arm that failed for a system may be tried again once its pace is another one.
   void forgive();
   void chooseBest();
+  /// Of those that were measured; before one was, and where the best has failed, the first that is left.
+  std::size_t bestOf(std::optional<std::size_t> group) const;
+  /// Of the iterations of a digit: where the arm has been measured, its own, else those of the group.
+  void learnPace(std::size_t arm, double iterations);
   std::optional<std::size_t> worthATrial() const;
   /// Where the best arm does not solve: the first arm of another family that has not been tried.
   std::optional<std::size_t> mightSolve() const;
 
   std::vector<Arm> arms_;
+  std::vector<Group> groups_;
   std::optional<MachineTimes> counted_;
-  MachineTimes times_;
-  bool resumed_ = false;   ///< what is known is of another run
-  double pace_ = 0.0;      ///< iterations of a digit of an arm whose ratio is 1
-  double expected_ = 0.0;  ///< iterations of a solve by such an arm
+  MachineTimes times_;    ///< but for that of M
+  bool resumed_ = false;  ///< what is known is of another run
+  double digits_ = 0.0;   ///< of a solve
   std::size_t best_ = 0;
   bool triedLast_ = false;
-  bool known_ = false;  ///< times and pace
+  bool known_ = false;  ///< times, and the pace of a group
   long solves_ = 0, trials_ = 0;
   double regret_ = 0.0, seconds_ = 0.0;
 };

@@ -7,13 +7,13 @@
 #include <cmath>
 #include <iterator>
 
+#include "belos_ext/choice/choosing.hpp"
 #include "belos_ext/choice/system_choice.hpp"
 #include "belos_ext/manager/problem_checks.hpp"
 #include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/solve_facts.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
-#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/reductions/kept_with_communicator.hpp"
@@ -21,40 +21,6 @@
 namespace capstan {
 
 namespace {
-
-/// The machine of "Choice" = counted: a core of 10 GB/s, matrices of 7 entries a row, and a cluster's network.
-MachineTimes countedTimes(double rows, int ranks, bool preconditioned) {
-  const double byte = 1e-10 * std::max(1.0, rows / ranks);
-  constexpr double ofProduct = 7 * 12 + 24;
-  const double product = ofProduct * byte + (ranks > 1 ? 5e-6 : 0);
-  return {product, preconditioned ? 2 * product : 0, byte, 1e-5 * std::ceil(std::log2(ranks))};
-}
-
-/// What CAPSTAN knows when it chooses an arm.
-ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
-  ChoiceReport report;
-  report.arm = chooser.arm(arm).name;
-  report.trial = arm != chooser.best();
-  report.best = chooser.arm(chooser.best()).name;
-  report.bestSeconds = chooser.estimate(chooser.best()).value_or(0.0);
-  if (const auto second = chooser.second()) {
-    report.second = chooser.arm(*second).name;
-    report.secondSeconds = *chooser.estimate(*second);
-  }
-  report.solves = chooser.solves();
-  report.trials = chooser.trials();
-  report.regretSeconds = chooser.regretSeconds();
-  return report;
-}
-
-/// A trial, or another choice than before; else nothing.
-std::string said(const ChoiceReport& report, const std::string& before) {
-  if (report.trial) return fmt::format("a trial of {}; the best one known is {}", report.arm, report.best);
-  if (report.arm == before) return "";
-  if (report.second.empty()) return report.arm;
-  return fmt::format("{}, {:.2g} s a digit; next {}, {:.2g} s", report.arm, report.bestSeconds, report.second,
-                     report.secondSeconds);
-}
 
 /// What a solve has not sent, since it has made no reduction or has thrown, is not for a later one.
 template <class Solver>
@@ -222,56 +188,19 @@ typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const A
 }
 
 template <class Types>
-Observation ChoosingManager<Types>::observe(int trialEndsAt) const {
-  Observation seen;
-  const PhaseSeconds& seconds = report_.seconds;
-  seen.seconds = seconds.total;
-  seen.productSeconds = seconds.operatorSeconds;
-  seen.preconditionerSeconds = seconds.preconditioner;
-  seen.kernelSeconds = seconds.orthogonalization;
-  seen.hiddenWaitSeconds = report_.progress.waitSeconds;
-  seen.waitSeconds = std::max(0.0, seconds.reductionWait - seen.hiddenWaitSeconds);
-  seen.products = report_.operatorApplications;
-  seen.preconditioners = report_.preconditionerApplications;
-  seen.reductions = report_.reductionsBlocking;
-  seen.hiddenReductions = report_.reductionsNonblocking;
-  seen.iterations = report_.iterationsInTurn;
-  for (const RightHandSideReport& one : report_.rightHandSides) {
-    // Beyond the tolerance digits are of no use.
-    const double end = one.converged ? std::max(one.trueResidual, report_.tolerance) : one.trueResidual;
-    const double digits = std::log10(one.initialResidual / end);
-    if (std::isfinite(digits)) seen.digits = std::max(seen.digits, digits);
-  }
-  seen.solved = report_.converged || report_.reason == StopReason::UserTest;
-  seen.failed = report_.reason == StopReason::Breakdown || report_.reason == StopReason::Stagnation;
-  for (const ReportEvent& event : report_.events) {
-    const bool slow = event.what == EventKind::HandedOver && trialEndsAt > 0 && event.iteration >= trialEndsAt;
-    seen.failed = seen.failed || slow || event.what == EventKind::Fallback;
-    seen.asymmetric = seen.asymmetric || event.what == EventKind::Asymmetric;
-  }
-  return seen;
-}
-
-template <class Types>
 void ChoosingManager<Types>::sendAlong(SystemChoice& choice, Inner& solver) const {
   if (!choice.waiting) return;
-  const Observation& mine = *choice.waiting;
-  const auto share = [ranks = problem_->getLHS()->getMap()->getComm()->getSize()](double seconds) {
-    return static_cast<Scalar>(seconds / ranks);
-  };
-  solver.sendAlong({share(mine.seconds), share(mine.productSeconds), share(mine.preconditionerSeconds),
-                    share(mine.kernelSeconds), share(mine.waitSeconds), share(mine.hiddenWaitSeconds)},
-                   [&choice](const std::vector<Scalar>& means) {
-                     Observation seen = *choice.waiting;
-                     choice.waiting.reset();
-                     seen.seconds = means[0];
-                     seen.productSeconds = means[1];
-                     seen.preconditionerSeconds = means[2];
-                     seen.kernelSeconds = means[3];
-                     seen.waitSeconds = means[4];
-                     seen.hiddenWaitSeconds = means[5];
-                     choice.chooser->learn(choice.last, seen);
-                   });
+  std::vector<Scalar> shares;
+  const int ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  for (const double seconds : secondsOf(*choice.waiting)) shares.push_back(static_cast<Scalar>(seconds / ranks));
+  solver.sendAlong(shares, [&choice](const std::vector<Scalar>& means) {
+    Observation seen = *choice.waiting;
+    choice.waiting.reset();
+    ObservedSeconds seconds{};
+    std::copy(means.begin(), means.end(), seconds.begin());
+    setSeconds(seen, seconds);
+    choice.chooser->learn(choice.last, seen);
+  });
 }
 
 template <class Types>
@@ -297,7 +226,7 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   report_ = solver.report();
   choice.last = arm;
   keepInFile(choice);
-  if (!fixed) choice.waiting = observe(trialEndsAt);
+  if (!fixed) choice.waiting = observationOf(report_, trialEndsAt);
   return result;
 }
 

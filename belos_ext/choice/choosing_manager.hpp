@@ -64,10 +64,6 @@ class ChoosingManager final : public AskedSolver<Types> {
   void sendAlong(SystemChoice& choice, Inner& solver) const;
   /// The solver of an arm, with the parameters, tests and limits of now. Local.
   Inner& solverOf(const Arm& arm);
-  /// What a solve has shown, with the seconds of this rank. Local.
-  /// \param trialEndsAt the iterations after which a trial was to be handed over; 0: none
-  Observation observe(int trialEndsAt) const;
-
   /// The solver of an arm.
   struct Kept {
     std::string arm;

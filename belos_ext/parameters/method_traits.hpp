@@ -41,7 +41,10 @@ struct Cost {
 enum class Trait {
   Directions,  ///< several search directions an iteration, "Enlarging Factor" of them, with parts of the residual
   Embeds,      ///< products travel inside reductions
-  EitherSign   ///< symmetric A or M may be negative definite, or both: nothing takes a root of (r, M^{-1} r)
+  EitherSign,  ///< symmetric A or M may be negative definite, or both: nothing takes a root of (r, M^{-1} r)
+  /// Residuals are the least there are, by short recurrences: a loose tolerance is met sooner than by CG, with a larger
+  /// error in x.
+  LeastResidual
 };
 
 /// One method: a row of methods().

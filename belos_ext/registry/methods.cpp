@@ -71,6 +71,7 @@ template <class Types>
 std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
   const std::vector<Trait> eitherSign = {Trait::EitherSign};
+  const std::vector<Trait> leastResidual = {Trait::EitherSign, Trait::LeastResidual};
   constexpr bool blocks = true, hidden = true;
   [[maybe_unused]] constexpr const char *cg = "CAPSTAN CG", *gmres = "CAPSTAN GMRES";  // nvcc sees no use
   return {
@@ -108,12 +109,12 @@ std::vector<Row<Types>> rows() {
           "CAPSTAN CR", "capstan_cr",
           "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
           "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, FirstProducts::Image, cg,
-          eitherSign),
+          leastResidual),
       row<Types, Supervised<Types, ConjugateResiduals<Types, hidden>>>(
           "CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
           "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
           "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, FirstProducts::Image, cg,
-          eitherSign),
+          leastResidual),
       row<Types, Supervised<Types, BiCgStab<Types>>>("CAPSTAN BICGSTAB", "capstan_bicgstab",
                                                      "BiCGStab, two reductions an iteration", "[van der Vorst 1992]",
                                                      Family::BiCgStab, FirstProducts::None, gmres),

@@ -55,6 +55,11 @@ def entry(field, method, preconditioner, parameters):
             f"verify yes; summary yes; capstan {{ {parameters} }} }}\n")
 
 
+def names(method):
+    """Those under which its solves are printed: of CAPSTAN those of the methods that it chooses."""
+    return sorted(set(METHODS) - {"capstan_auto"}) if method == "capstan_auto" else [method]
+
+
 def folder(name):
     return BUILD / f"regression/openfoam/methods-np{RANKS}-{name}"
 
@@ -84,10 +89,10 @@ class Methods(unittest.TestCase):
         solves = foam.read_solves(log)
         self.assertEqual(len(solves), 3 * (3 + 2))
         for solve in solves:
-            self.assertEqual(solve.solver, method if solve.field == "p" else for_u)
+            self.assertIn(solve.solver, names(method if solve.field == "p" else for_u))
             self.assertLess(solve.final, TOLERANCE, solve.field)
-        row = re.search(rf"^p +{method} +{p_preconditioner} +6 +0 ", log, re.MULTILINE)
-        self.assertIsNotNone(row, "the summary shows no such solves of p:\n" + log[-2000:])
+        rows = re.findall(rf"^p +({'|'.join(names(method))}) +{p_preconditioner} +(\d+) +0 ", log, re.MULTILINE)
+        self.assertEqual(sum(int(count) for _, count in rows), 6, "solves of p in the summary:\n" + log[-2000:])
         for field in ("p", "U"):
             self.assertLess(foam.field_difference(case, self.reference, field, RANKS), AGREEMENT, field)
 

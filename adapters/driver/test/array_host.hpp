@@ -45,7 +45,7 @@ class ArrayHost final : public HostSystem, private HostActions {
   std::int64_t rows() const override { return first_[at(rank_ + 1)] - first_[at(rank_)]; }
   MPI_Comm communicator() const override { return comm_; }
   MPI_Comm startedCommunicator() const override { return comm_; }
-  Agreement agree(std::array<double, 3>& shares) override {
+  Agreement agree(Shares& shares) override {
     sumOverRanks(shares, comm_);
     return {signOfA_, static_cast<double>(first_.back()), ranks_, hasMultigrid};
   }

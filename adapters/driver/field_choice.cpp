@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/driver/field_choice.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Teuchos_Comm.hpp>
+#include <Teuchos_ParameterList.hpp>
+#include <algorithm>
+#include <iostream>
+#include <stdexcept>
+
+#include "adapters/driver/trilinos_types.hpp"
+#include "belos_ext/choice/arm.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+
+namespace capstan::driver {
+namespace {
+
+SolverOptions optionsOf(const MethodTraits& method, const Settings& settings) {
+  Parameters parameters(method);
+  Teuchos::ParameterList list;
+  copySettings(settings, &*parameters.valid(), list);
+  parameters.merge(list);
+  return parameters.options();
+}
+
+// Of the host's own preconditioners. A cycle of multigrid takes the time of 17 to 33 iterations with DIC (CAPSTAN CG on
+// 1 and 2 ranks of OpenFOAM, set-up included), and two or three make a digit whatever the mesh.
+GroupModel groupOf(const PreconditionerChoice& choice) {
+  if (choice.cycle) return {2.5, 0.6, 25};
+  return {20, 1.0, choice.own != 0 ? 1.0 : 0.0};
+}
+
+// Nothing is known of a method of Belos: two reductions, a product, M, and ten vectors read or written.
+ArmModel modelOf(const Way& way) {
+  const MethodTraits* const method = findMethod(way.solver.method);
+  if (method != nullptr) {
+    return capstan::modelOf({method, way.arm}, optionsOf(*method, way.solver.settings), true);
+  }
+  return {way.solver.method, [](int) { return IterationCost{{2, 1, 1, 0, 0, 80}}; }, way.solver.method};
+}
+
+}  // namespace
+
+FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agreement& agreed,
+                         const Teuchos::Comm<int>& comm)
+    : plan_(plan),
+      multigrid_(agreed.multigrid),
+      field_(field),
+      rank_(comm.getRank()),
+      ranks_(agreed.ranks),
+      rows_(static_cast<long long>(agreed.rows)) {
+  const bool open = plan_.preconditioners.size() > 1;
+  for (const Way& way : plan_.ways) {
+    if (open && preconditioner(way).cycle && !multigrid_) continue;
+    ways_.push_back(way);
+    if (std::find(groups_.begin(), groups_.end(), way.preconditioner) == groups_.end()) {
+      groups_.push_back(way.preconditioner);
+    }
+  }
+  if (!chooses()) return;
+  options_ = optionsOf(choosingMethod(), plan_.choice);
+  options_.outputStream = Teuchos::null;
+  std::vector<ArmModel> arms;
+  for (const Way& way : ways_) {
+    const auto group = std::find(groups_.begin(), groups_.end(), way.preconditioner) - groups_.begin();
+    arms.push_back(modelOf(way));
+    arms.back().group = static_cast<std::size_t>(group);
+    if (preconditioner(way).cycle) arms.back().symmetric = false;  // methods take it as it is, not linear
+  }
+  std::vector<GroupModel> models;
+  for (const std::size_t number : groups_) models.push_back(groupOf(plan_.preconditioners[number]));
+  std::optional<MachineTimes> counted;
+  if (options_.choiceMode == ChoiceMode::Counted) counted = countedTimes(agreed.rows, ranks_, true);
+  chooser_.emplace(std::move(arms), counted, std::move(models));
+  if (!options_.choiceFile.empty()) takeFromFile(comm);
+  told_ = report(chooser_->best()).arm;
+}
+
+std::size_t FieldChoice::next() {
+  if (!chooses()) return 0;
+  last_ = options_.choiceMode == ChoiceMode::Fixed ? chooser_->best() : chooser_->choose();
+  return last_;
+}
+
+std::optional<std::size_t> FieldChoice::bestWithOther(const Way& way) const {
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g] != way.preconditioner) return chooser_->best(g);
+  }
+  return std::nullopt;
+}
+
+ChoiceReport FieldChoice::report(std::size_t number) const {
+  ChoiceReport report = choiceReport(*chooser_, number);
+  if (groups_.size() == 1) return report;
+  const auto with = [this](std::size_t one) { return " with " + preconditioner(ways_[one]).name; };
+  report.arm += with(number);
+  report.best += with(chooser_->best());
+  if (const auto second = chooser_->second()) report.second += with(*second);
+  return report;
+}
+
+std::string FieldChoice::news(const ChoiceReport& report) {
+  if (report.trial || report.bestSeconds == 0 || report.arm == told_) return "";
+  return said(report, std::exchange(told_, report.arm));
+}
+
+void FieldChoice::saw(std::size_t number, const Observation& seen) {
+  if (!chooses() || options_.choiceMode == ChoiceMode::Fixed) return;
+  last_ = number;
+  waiting_ = seen;
+}
+
+void FieldChoice::share(const ObservedSeconds& means) {
+  if (!waiting_) return;
+  Observation seen = *waiting_;
+  waiting_.reset();
+  setSeconds(seen, means);
+  chooser_->learn(last_, seen);
+  if (!options_.choiceFile.empty()) keepInFile();
+}
+
+ChoiceKey FieldChoice::keyOf(std::size_t group) const {
+  return {field_,
+          toString(options_.choiceMode),
+          plan_.preconditioners[groups_[group]].name,
+          machineName(Map::execution_space::name()),
+          ranks_,
+          rows_};
+}
+
+void FieldChoice::takeFromFile(const Teuchos::Comm<int>& comm) {
+  const ChoiceFile file = readChoiceFile(options_.choiceFile, comm);
+  const bool fixed = options_.choiceMode == ChoiceMode::Fixed;
+  bool any = false;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const ChoiceKey key = keyOf(g);
+    const ChoiceFile::Entry* const found = file.find(key);
+    if (found == nullptr || found->key.preconditioner != key.preconditioner) continue;
+    chooser_->resume(found->known, fixed || found->key == key, g);
+    any = true;
+  }
+  if (any || !fixed) return;
+  const std::vector<std::string> systems = file.systems();
+  throw std::invalid_argument(
+      fmt::format("\"Choice\" = \"fixed\", \"Choice File\" = \"{}\": found nothing of the field \"{}\"; it has: {}{}",
+                  options_.choiceFile, field_, systems.empty() ? "none" : fmt::format("{}", fmt::join(systems, ", ")),
+                  didYouMean(field_, systems)));
+}
+
+void FieldChoice::keepInFile() {
+  const std::string best = report(chooser_->best()).best;
+  const long solves = chooser_->solves();
+  const bool powerOfTwo = (solves & (solves - 1)) == 0;
+  if (rank_ != 0 || (!powerOfTwo && written_ == best)) return;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    const auto known = chooser_->knowledge(g);
+    if (!known) continue;
+    written_ = best;
+    keepInChoiceFile(options_.choiceFile, {keyOf(g), *known}, std::cerr);
+  }
+}
+
+}  // namespace capstan::driver

@@ -1,0 +1,87 @@
+#include "belos_ext/choice/choosing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "belos_ext/report/event_text.hpp"
+
+namespace capstan {
+
+Observation observationOf(const SolveReport& report, int trialEndsAt) {
+  Observation seen;
+  const PhaseSeconds& seconds = report.seconds;
+  seen.seconds = seconds.total;
+  seen.productSeconds = seconds.operatorSeconds;
+  seen.preconditionerSeconds = seconds.preconditioner;
+  seen.kernelSeconds = seconds.orthogonalization;
+  seen.hiddenWaitSeconds = report.progress.waitSeconds;
+  seen.waitSeconds = std::max(0.0, seconds.reductionWait - seen.hiddenWaitSeconds);
+  seen.products = report.operatorApplications;
+  seen.preconditioners = report.preconditionerApplications;
+  seen.reductions = report.reductionsBlocking;
+  seen.hiddenReductions = report.reductionsNonblocking;
+  seen.iterations = report.iterationsInTurn;
+  for (const RightHandSideReport& one : report.rightHandSides) {
+    // Beyond the tolerance digits are of no use.
+    const double end = one.converged ? std::max(one.trueResidual, report.tolerance) : one.trueResidual;
+    const double digits = std::log10(one.initialResidual / end);
+    if (std::isfinite(digits)) seen.digits = std::max(seen.digits, digits);
+  }
+  seen.solved = report.converged || report.reason == StopReason::UserTest;
+  seen.failed = report.reason == StopReason::Breakdown || report.reason == StopReason::Stagnation;
+  for (const ReportEvent& event : report.events) {
+    const bool slow = event.what == EventKind::HandedOver && trialEndsAt > 0 && event.iteration >= trialEndsAt;
+    seen.failed = seen.failed || slow || event.what == EventKind::Fallback;
+    seen.asymmetric = seen.asymmetric || event.what == EventKind::Asymmetric;
+  }
+  return seen;
+}
+
+ObservedSeconds secondsOf(const Observation& seen) {
+  return {seen.seconds,       seen.productSeconds, seen.preconditionerSeconds,
+          seen.kernelSeconds, seen.waitSeconds,    seen.hiddenWaitSeconds};
+}
+
+void setSeconds(Observation& seen, const ObservedSeconds& seconds) {
+  seen.seconds = seconds[0];
+  seen.productSeconds = seconds[1];
+  seen.preconditionerSeconds = seconds[2];
+  seen.kernelSeconds = seconds[3];
+  seen.waitSeconds = seconds[4];
+  seen.hiddenWaitSeconds = seconds[5];
+}
+
+MachineTimes countedTimes(double rows, int ranks, bool preconditioned) {
+  const double byte = 1e-10 * std::max(1.0, rows / ranks);
+  constexpr double ofProduct = 7 * 12 + 24;
+  const double product = ofProduct * byte + (ranks > 1 ? 5e-6 : 0);
+  return {product, preconditioned ? 2 * product : 0, byte, 1e-5 * std::ceil(std::log2(ranks))};
+}
+
+ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
+  ChoiceReport report;
+  report.arm = chooser.arm(arm).name;
+  report.trial = arm != chooser.best();
+  report.best = chooser.arm(chooser.best()).name;
+  report.bestSeconds = chooser.estimate(chooser.best()).value_or(0.0);
+  if (const auto second = chooser.second()) {
+    report.second = chooser.arm(*second).name;
+    report.secondSeconds = *chooser.estimate(*second);
+  }
+  report.solves = chooser.solves();
+  report.trials = chooser.trials();
+  report.regretSeconds = chooser.regretSeconds();
+  return report;
+}
+
+std::string said(const ChoiceReport& report, const std::string& before) {
+  if (report.trial) return fmt::format("a trial of {}; the best one known is {}", report.arm, report.best);
+  if (report.arm == before) return "";
+  if (report.second.empty()) return report.arm;
+  return fmt::format("{}, {:.2g} s a digit; next {}, {:.2g} s", report.arm, report.bestSeconds, report.second,
+                     report.secondSeconds);
+}
+
+}  // namespace capstan

@@ -1,0 +1,34 @@
+#pragma once
+
+/// \file
+/// Between a chooser and the solves that it chooses for: what a report shows, and what reports tell. Local.
+
+#include <array>
+#include <string>
+
+#include "belos_ext/choice/chooser.hpp"
+#include "belos_ext/report/solve_report.hpp"
+
+namespace capstan {
+
+/// What a solve has shown, with the seconds of this rank.
+/// \param trialEndsAt the iterations after which a trial was to be handed over; 0: none
+Observation observationOf(const SolveReport& report, int trialEndsAt);
+
+/// The seconds of an observation: each rank has its own, and a chooser wants the means over the ranks. \{
+using ObservedSeconds = std::array<double, 6>;
+ObservedSeconds secondsOf(const Observation& seen);
+void setSeconds(Observation& seen, const ObservedSeconds& seconds);
+/// \}
+
+/// The machine of "Choice" = counted: a core of 10 GB/s, matrices of 7 entries a row, and a cluster's network.
+/// \param rows of all ranks
+MachineTimes countedTimes(double rows, int ranks, bool preconditioned);
+
+/// What the chooser knows when it chooses an arm.
+ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm);
+
+/// A trial, or another choice than before; else nothing. \param before the arm that was told last
+std::string said(const ChoiceReport& report, const std::string& before);
+
+}  // namespace capstan
