@@ -92,7 +92,8 @@ static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) 
   }
 
 static int twoNorm = 1;
-SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, twoNorm))
+static double factor = 0;
+SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, twoNorm); HYPRE_PCGSetConvergenceFactorTol(solver, factor))
 SOLVE(GMRES, HYPRE_GMRESSetKDim(solver, 120))
 SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120))
 SOLVE(LGMRES, HYPRE_LGMRESSetKDim(solver, 120))
@@ -110,6 +111,7 @@ int main(int argc, char** argv) {
   first = rows * rank / ranks;
   last = rows * (rank + 1) / ranks - 1;
   twoNorm = argc > 1 && strcmp(argv[1], "energy") == 0 ? 0 : 1;
+  factor = argc > 1 && strcmp(argv[1], "factor") == 0 ? 0.99 : 0;
   const int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 3 : 300;
   HYPRE_IJMatrix matrix = laplacian();
   HYPRE_IJVector vectors[3] = {makeVector(), makeVector(), makeVector()};

@@ -18,19 +18,26 @@ LINE = re.compile(r"(\w+), (\w+): status (\d+), (\d+) iterations, residual (\S+)
 CONVERGED_NOT = 256  # HYPRE_ERROR_CONV
 
 
+def compiled(source, folder):
+    program = pathlib.Path(folder) / pathlib.Path(source).stem
+    subprocess.run(["mpicc", "-std=c99", HERE / source, "-o", program, *shlex.split(FLAGS), "-lm"], check=True)
+    return program
+
+
 class Client(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
-        cls.program = pathlib.Path(cls.scratch.name) / "client"
-        subprocess.run(["mpicc", "-std=c99", HERE / "client.c", "-o", cls.program, *shlex.split(FLAGS), "-lm"], check=True)
+        cls.program = compiled("client.c", cls.scratch.name)
 
     @classmethod
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
-    def run_client(self, *arguments, ranks=2, preload=True, redirect=None, status=0):
+    def run_client(self, *arguments, ranks=2, preload=True, redirect=None, options=None, status=0):
         environment = dict(os.environ)
+        if options is not None:
+            environment["CAPSTAN_OPTIONS"] = options
         if preload:
             environment["LD_PRELOAD"] = LIBRARY
         if redirect is not None:
@@ -98,11 +105,36 @@ class Client(unittest.TestCase):
             found, errors = self.run_client(redirect=redirect)
             self.assertEqual(found, own)
             self.assertIn(says, errors)
+        own, _ = self.run_client("factor", preload=False)
+        found, errors = self.run_client("factor", redirect={"hypre_pcg": "capstan_cg"})
+        self.assertEqual(found, own)
+        self.assertIn("hypre_pcg is left to hypre: the convergence factor decides, too", errors)
+
+    def test_leaves_all_to_hypre_where_options_cannot_be_read(self):
+        own, _ = self.run_client(ranks=1, preload=False)
+        for options, says in (("redirect: 3", "redirect: is not a map"), ("redirect: {hypre_pcg: [1, 2]}", "is not a solver's name"),
+                              ("redirect: {hypre_pcg: ", "not valid YAML"), ("redirct: {hypre_pcg: capstan_cg}", "did you mean")):
+            with self.subTest(options):
+                found, errors = self.run_client(ranks=1, options=options)
+                self.assertEqual(found, own)
+                self.assertIn(says, errors)
 
     def test_says_which_redirects_nobody_asked_for(self):
         found, errors = self.run_client(redirect={"hypre_pgc": "capstan_cg"})
         self.assertEqual(found[("PCG", "none")][0], 0)
         self.assertIn("no solve was asked for by that name", errors)
+
+
+class WrongInputs(unittest.TestCase):
+    def test_uses_that_are_wrong_end_in_errors_and_nothing_else(self):
+        redirect = ("redirect: {hypre_pcg: capstan_cg, hypre_gmres: capstan_sstep_gmres, hypre_flexgmres: capstan_gmres, hypre_lgmres: capstan_gmres,"
+                    " hypre_cogmres: capstan_pipelined_gmres, hypre_bicgstab: capstan_bicgstab}")
+        with tempfile.TemporaryDirectory() as scratch:
+            program = compiled("wrong_inputs.c", scratch)
+            for ranks in (1, 2):
+                done = subprocess.run([MPIEXEC, "-n", str(ranks), program, "1", "0", "200"], capture_output=True, text=True, timeout=250,
+                                      env=dict(os.environ, LD_PRELOAD=LIBRARY, CAPSTAN_OPTIONS=redirect))
+                self.assertEqual((done.returncode, done.stdout), (0, "200 cases, 0 wrong\n"), done.stderr)
 
 
 if __name__ == "__main__":
