@@ -16,8 +16,9 @@ class ToldLimits {
   int tell(capstan_solver* solver, double tolerance, double absoluteTolerance, int maxIterations) {
     const std::tuple limits{tolerance, absoluteTolerance, maxIterations};
     if (told_ == limits) return CAPSTAN_SUCCESS;
-    told_ = limits;
-    return capstan_set_limits(solver, tolerance, absoluteTolerance, maxIterations);
+    const int status = capstan_set_limits(solver, tolerance, absoluteTolerance, maxIterations);
+    if (status == CAPSTAN_SUCCESS) told_ = limits;  // what was refused is refused again
+    return status;
   }
 
  private:

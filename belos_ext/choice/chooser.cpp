@@ -23,6 +23,8 @@ constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was
 constexpr double newest = 0.3;         ///< weight of the last solve in what is averaged
 constexpr double fewestDigits = 0.3;   ///< of a solve that says something
 
+constexpr int costsWorkedOutAgain = 10;  ///< where iterations differ by more than this part of them
+
 constexpr double leastSeconds = 1e-9;  ///< of an iteration: a clock may show none
 
 void average(double& mean, double value, bool first) { mean = first ? value : mean + newest * (value - mean); }
@@ -31,7 +33,8 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted, std::vector<GroupModel> groups)
     : counted_(counted) {
-  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
+  for (ArmModel& model : arms)
+    arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
   for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, model.pace, 0.0, 0.0, 0});
@@ -211,7 +214,11 @@ void Chooser::expectIterations(std::size_t group, double iterations) {
   average(own.expected, iterations, !own.known);
   for (Arm& one : arms_) {
     if (one.model.group != group) continue;
-    one.iteration = one.model.iteration(static_cast<int>(std::max(1.0, std::round(own.expected * one.model.ratio))));
+    const int now = static_cast<int>(std::max(1.0, std::round(own.expected * one.model.ratio)));
+    // A cost takes a microsecond to work out, and hardly depends on the number.
+    if (std::abs(now - one.iterations) * costsWorkedOutAgain <= one.iterations) continue;
+    one.iterations = now;
+    one.iteration = one.model.iteration(now);
   }
 }
 

@@ -130,6 +130,7 @@ class Chooser {
   struct Arm {
     ArmModel model;
     IterationCost iteration;  ///< of the solves expected now
+    int iterations = 0;       ///< of these, as the cost was worked out last
     int solves = 0;           ///< that were measured
     double correction = 1.0;
     double ratioVariance = 0.0;  ///< of the logarithm of the ratio, as far as it is known

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""PETSc's own tutorials with Capstan's methods by options alone, beside PETSc's.
+"""PETSc's own tutorials with Capstan's methods by options alone, beside PETSc's; nested solvers; wrong uses.
 
 usage: test_petsc.py LIBRARY MPIEXEC
 
-Needs PETSc with its examples (Debian: libpetsc3.18-dev-examples); they are compiled as they are.
+Needs PETSc with its examples (Debian: libpetsc3.18-dev-examples); they are compiled as they are, and so are the programs
+beside this script.
 """
 
 import glob
@@ -16,6 +17,7 @@ import tempfile
 import unittest
 
 TUTORIALS = "/usr/share/petsc/3.*/share/petsc/examples/src"
+HERE = pathlib.Path(__file__).resolve().parent
 GMRES = ("capstan_gmres", "capstan_sstep_gmres", "capstan_pipelined_gmres")
 CG = ("capstan_cg", "capstan_pipelined_cg", "capstan_embedded_cg")
 
@@ -27,7 +29,9 @@ def run(*words, status=0):
     return done.stdout + done.stderr
 
 
-class Tutorials(unittest.TestCase):
+class Programs(unittest.TestCase):
+    """What compiles programs as a user of PETSc does, and runs them."""
+
     @classmethod
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
@@ -39,14 +43,19 @@ class Tutorials(unittest.TestCase):
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
+    def compiled(self, name, *sources):
+        if name not in self.programs:
+            target = self.folder / name.replace("/", "_")
+            run("mpicc", "-w", *sources, "-o", target, *self.flags, "-lm")
+            self.programs[name] = target
+        return self.programs[name]
+
+
+class Tutorials(Programs):
     def program(self, source):
-        if source not in self.programs:
-            found = glob.glob(f"{TUTORIALS}/{source}.c")
-            self.assertTrue(found, f"no {source}.c below {TUTORIALS}")
-            target = self.folder / source.replace("/", "_")
-            run("mpicc", "-w", found[0], "-o", target, *self.flags, "-lm")
-            self.programs[source] = target
-        return self.programs[source]
+        found = glob.glob(f"{TUTORIALS}/{source}.c")
+        self.assertTrue(found, f"no {source}.c below {TUTORIALS}")
+        return self.compiled(source, found[0])
 
     def solve(self, source, method, *options, ranks=2, status=0):
         words = [MPIEXEC, "-n", ranks, self.program(source)]
@@ -110,6 +119,34 @@ class Tutorials(unittest.TestCase):
         self.assertNotIn("-ksp_capstan_convergence_tolerance", text)
         self.assertIn("KSP Object", self.solve(ex2, "capstan_cg", "-ksp_view", "-log_view", ranks=1))
 
+    def test_the_norms_that_petsc_has_saved(self):
+        """Without a preconditioner the norms of all CG types are those of b - A x: PETSc keeps them with this tutorial."""
+        saved = pathlib.Path(glob.glob(f"{TUTORIALS}/ksp/ksp/tutorials/output/ex2_pipelcg.out")[0]).read_text()
+        line = re.compile(r"(\d+) KSP Residual norm (\S+)")
+        expected = line.findall(saved)[:-1]  # the last one is rounding
+        self.assertEqual(len(expected), 13, saved)
+        for ranks in (1, 2):
+            for method in CG[:2]:
+                with self.subTest(f"{method}, {ranks} ranks"):
+                    text = self.solve("ksp/ksp/tutorials/ex2", method, "-ksp_monitor_short", "-m", 9, "-n", 9, "-pc_type", "none", ranks=ranks)
+                    self.assertEqual(line.findall(text)[:-1], expected)
+                    self.assertIn("iterations 13", text)
+
+    def test_the_log(self):
+        text = self.solve("ksp/ksp/tutorials/ex2", "capstan_cg", "-log_view")
+        events = dict(re.findall(r"^(KSPSolve|MatMult|PCApply) +(\d+) ", text, re.MULTILINE))
+        iterations = int(re.search(r"iterations (\d+)", text)[1])
+        self.assertEqual(events["KSPSolve"], "1", text)
+        self.assertGreaterEqual(int(events["MatMult"]), iterations, text)
+        self.assertGreaterEqual(int(events["PCApply"]), iterations, text)
+        self.assertGreater(float(re.search(r"^Flops: +(\S+)", text, re.MULTILINE)[1]), 0)
+
+    def test_no_iterate_is_given_away(self):
+        text = self.solve("ksp/ksp/tutorials/ex2", "capstan_cg", "-ksp_monitor_true_residual", status=1)
+        self.assertIn("gives no iterate away", text)
+        text = self.solve("ksp/ksp/tutorials/ex2", "capstan_cg", "-ksp_view_final_residual", "-ksp_rtol", 1e-9)
+        self.assertLess(float(re.search(r"final norm of residual (\S+)", text)[1]), 1e-6)
+
     def test_how_solves_end(self):
         ex2 = "ksp/ksp/tutorials/ex2"
         reason = "-ksp_converged_reason"
@@ -134,6 +171,36 @@ class Tutorials(unittest.TestCase):
                 text = self.solve(ex2, "capstan_sstep_gmres", *options, ranks=1, status=1)
                 self.assertIn(says, text)
                 self.assertIn("PETSC ERROR", text)
+
+
+class OwnPrograms(Programs):
+    def test_wrong_uses(self):
+        sources = [HERE / f"wrong_{name}.c" for name in ("inputs", "systems", "settings")]
+        program = self.compiled("wrong_inputs", *sources)
+        for ranks in (1, 2):
+            with self.subTest(f"{ranks} ranks"):
+                text = run(MPIEXEC, "-n", ranks, program, "-library", LIBRARY, "-cases", 200)
+                self.assertRegex(text, r"200 cases of \d\d kinds: .* 0 wrong")
+
+    def test_a_saddle_point_with_nested_solvers(self):
+        """By PCFIELDSPLIT: the same outer iterations and the same solution with Capstan inside, outside, and both."""
+        program = self.compiled("nested", HERE / "nested.c")
+        common = {"pc_type": "fieldsplit", "pc_fieldsplit_type": "schur", "pc_fieldsplit_schur_fact_type": "lower",
+                  "pc_fieldsplit_schur_precondition": "a11", "fieldsplit_0_ksp_rtol": 1e-3, "fieldsplit_0_pc_type": "jacobi",
+                  "fieldsplit_1_pc_type": "none", "fieldsplit_1_ksp_max_it": 40, "ksp_rtol": 1e-8}
+        own = {"ksp_type": "fgmres", "fieldsplit_0_ksp_type": "cg", "fieldsplit_1_ksp_type": "gmres"}
+        outside = {"ksp_type": "capstan_gmres", "ksp_capstan_flexible_gmres": "yes"}
+        inside = {"fieldsplit_0_ksp_type": "capstan_cg", "fieldsplit_1_ksp_type": "capstan_gmres"}
+        for ranks, shell, choice in ((1, "no", inside), (1, "yes", {**inside, **outside}), (2, "no", {**inside, **outside}),
+                                     (2, "yes", inside), (4, "no", {**inside, **outside}), (4, "yes", outside)):
+            with self.subTest(f"{ranks} ranks, shell: {shell}, {choice}"):
+                words = [word for key, value in {**common, **own}.items() for word in (f"-own_{key}", value)]
+                words += [word for key, value in {**common, **own, **choice}.items() for word in (f"-{key}", value)]
+                text = run(MPIEXEC, "-n", ranks, program, "-dll_append", LIBRARY, "-n", 8, "-shell", shell, *words)
+                found = re.search(r"own (\d+), other (\d+), apart (\S+), residual (\S+)", text)
+                self.assertLessEqual(abs(int(found[1]) - int(found[2])), 2, text)
+                self.assertLess(float(found[3]), 1e-7, text)
+                self.assertLess(float(found[4]), 1.1e-8, text)
 
 
 if __name__ == "__main__":
