@@ -1,0 +1,63 @@
+#pragma once
+/// \file
+/// What a KSP of Capstan's holds, and how it solves. It knows capstan.h and PETSc alone.
+
+#include <petsc/private/kspimpl.h>
+
+#include <string>
+#include <vector>
+
+#include "adapters/c/capstan.h"
+#include "adapters/c/told_limits.hpp"
+
+namespace capstan::petsc {
+
+/// A key of Capstan's, and its value as YAML has it; empty: not given.
+struct Setting {
+  std::string key, option, summary, value;
+};
+
+/// The data of a KSP.
+struct Context {
+  std::string method;
+  std::vector<Setting> settings;
+  bool relativeToGuess = false;  ///< residuals are measured over the first one, not over b
+  capstan_solver* solver = nullptr;
+  std::string text;      ///< of that solver
+  c::ToldLimits limits;  ///< of that solver
+  int symmetric = -1;    ///< as it has been told
+  bool hasPreconditioner = false;
+  Vec in = nullptr, out = nullptr;  ///< A and M are applied to these, over arrays of Capstan's
+  bool solves = false;              ///< now
+  PetscErrorCode failure{};
+  PetscInt told = -1;  ///< the iteration that monitors have seen
+  PetscReal norm0 = 0;
+};
+
+inline Context& contextOf(KSP ksp) { return *static_cast<Context*>(ksp->data); }
+inline MPI_Comm commOf(KSP ksp) { return PetscObjectComm(reinterpret_cast<PetscObject>(ksp)); }
+
+inline bool testsByDefault(KSP ksp) { return ksp->converged == KSPConvergedDefault; }
+inline const KSPConvergedDefaultCtx& defaultTest(KSP ksp) {
+  return *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
+}
+
+/// The text that a solver is made from.
+std::string textOf(const Context& context);
+
+/// An error of Capstan's as one of PETSc's, with its text.
+PetscErrorCode check(KSP ksp, int status, const capstan_solver* solver);
+
+/// Whether a vector is distributed as this layout says; the same on all ranks, of whom none is asked.
+PetscErrorCode hasLayout(Vec v, PetscLayout layout, bool* has);
+/// An error where this solve cannot be: sizes, a test without what it needs, a call from within. The same on all ranks.
+PetscErrorCode checkUse(KSP ksp);
+
+/// What a KSP does, for its table of functions. \{
+PetscErrorCode solve(KSP ksp);
+PetscErrorCode buildSolution(KSP ksp, Vec v, Vec* x);
+/// The solver and its vectors go.
+PetscErrorCode forget(KSP ksp);
+/// \}
+
+}  // namespace capstan::petsc

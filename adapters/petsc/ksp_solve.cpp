@@ -1,0 +1,267 @@
+// How a KSP of Capstan's solves: A is what KSP_MatMult does, M what KSP_PCApply does; both work on arrays of a rank's
+// rows.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "adapters/petsc/ksp_context.hpp"
+
+namespace capstan::petsc {
+namespace {
+
+PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
+  PetscFunctionBegin;
+  if (product) {
+    Mat a = nullptr;
+    PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+    PetscCall(KSP_MatMult(ksp, a, in, out));
+  } else {
+    PetscCall(KSP_PCApply(ksp, in, out));
+  }
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
+  PetscFunctionBegin;
+  static double none = 0;  // arrays of no rows may be NULL
+  const Vec in = contextOf(ksp).in, out = contextOf(ksp).out;
+  PetscCall(VecPlaceArray(in, x == nullptr ? &none : x));
+  PetscCall(VecPlaceArray(out, y == nullptr ? &none : y));
+  const PetscErrorCode status = apply(ksp, product, in, out);
+  PetscCall(VecResetArray(in));
+  PetscCall(VecResetArray(out));
+  PetscFunctionReturn(status);
+}
+
+int note(void* ksp, PetscErrorCode failure) {
+  Context& context = contextOf(static_cast<KSP>(ksp));
+  if (context.failure == 0) context.failure = failure;
+  return failure != 0 ? 1 : 0;
+}
+int multiply(void* ksp, const double* x, double* y) { return note(ksp, act(static_cast<KSP>(ksp), true, x, y)); }
+int precondition(void* ksp, const double* r, double* z) { return note(ksp, act(static_cast<KSP>(ksp), false, r, z)); }
+
+/// Monitors, the residual history, and what ends a solve that Capstan knows nothing of: divtol, and a test of the
+/// application's own.
+PetscErrorCode watch(KSP ksp, PetscInt iteration, PetscReal norm) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  if (iteration <= context.told) PetscFunctionReturn(PetscErrorCode(0));
+  if (context.told < 0) context.norm0 = norm;
+  context.told = iteration;
+  ksp->its = iteration;
+  ksp->rnorm = norm;
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, iteration, norm));
+  if (ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PetscErrorCode(0));
+  if (!testsByDefault(ksp)) {
+    PetscCall((*ksp->converged)(ksp, iteration, norm, &ksp->reason, ksp->cnvP));
+  } else if (ksp->divtol > 0 && norm >= ksp->divtol * context.norm0 && context.norm0 > 0) {
+    ksp->reason = KSP_DIVERGED_DTOL;
+  }
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+int test(void* object, int iteration, const double* residuals, int /*columns*/) {
+  const auto ksp = static_cast<KSP>(object);
+  return note(object, watch(ksp, iteration, residuals[0])) != 0 || ksp->reason != KSP_CONVERGED_ITERATING ? 1 : 0;
+}
+
+/// The residual of the guess, for those who look at it; some methods ask for the test after the first iteration only.
+PetscErrorCode watchGuess(KSP ksp) {
+  PetscFunctionBegin;
+  const bool looks = ksp->numbermonitors > 0 || ksp->res_hist != nullptr || !testsByDefault(ksp);
+  if (!looks || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PetscErrorCode(0));
+  const Vec r = contextOf(ksp).out;
+  PetscReal norm = 0;
+  if (ksp->guess_zero) {
+    PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &norm));
+  } else {
+    PetscCall(apply(ksp, true, ksp->vec_sol, r));
+    PetscCall(VecAYPX(r, -1, ksp->vec_rhs));
+    PetscCall(VecNorm(r, NORM_2, &norm));
+  }
+  PetscCall(watch(ksp, 0, norm));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// Whether KSP_PCApply does nothing: no preconditioner, and no null space to take out.
+PetscErrorCode doesNothing(KSP ksp, bool* nothing) {
+  PetscFunctionBegin;
+  PetscBool none = PETSC_FALSE;
+  Mat a = nullptr;
+  MatNullSpace space = nullptr;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp->pc), PCNONE, &none));
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatGetNullSpace(a, &space));
+  *nothing = none && space == nullptr;
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// A solver for the settings, rows and preconditioner as they are now.
+PetscErrorCode takeSolver(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  bool nothing = false, same = false;
+  PetscCall(doesNothing(ksp, &nothing));
+  context.relativeToGuess = testsByDefault(ksp) && defaultTest(ksp).initialrtol;
+  const std::string text = textOf(context);
+  if (context.in != nullptr) {
+    PetscLayout layout = nullptr;
+    PetscCall(VecGetLayout(ksp->vec_rhs, &layout));
+    PetscCall(hasLayout(context.in, layout, &same));
+  }
+  if (same && text == context.text && context.hasPreconditioner == !nothing) PetscFunctionReturn(PetscErrorCode(0));
+  PetscCall(forget(ksp));
+  PetscInt rows = 0;
+  PetscCall(VecGetLocalSize(ksp->vec_rhs, &rows));
+  PetscCall(check(ksp, capstan_create(commOf(ksp), text.c_str(), &context.solver), nullptr));
+  PetscCall(check(ksp, capstan_set_operator(context.solver, rows, multiply, ksp), context.solver));
+  if (!nothing) PetscCall(check(ksp, capstan_set_preconditioner(context.solver, precondition, ksp), context.solver));
+  PetscCall(check(ksp, capstan_set_test(context.solver, test, ksp), context.solver));
+  PetscCall(VecDuplicate(ksp->vec_rhs, &context.in));
+  PetscCall(VecDuplicate(ksp->vec_rhs, &context.out));
+  context.text = text;
+  context.hasPreconditioner = !nothing;
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// What PETSc knows of the matrix, as the program has set it: nothing is computed.
+PetscErrorCode tellSymmetry(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  Mat a = nullptr;
+  PetscBool known = PETSC_FALSE, symmetric = PETSC_FALSE;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatIsSymmetricKnown(a, &known, &symmetric));
+  const int now = known ? (symmetric ? 1 : 0) : -1;
+  if (now == context.symmetric) PetscFunctionReturn(PetscErrorCode(0));
+  PetscCall(check(ksp, capstan_set_symmetric(context.solver, now), context.solver));
+  context.symmetric = now;
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// A test of the application's own, or none, has the last word: the tolerance is one that nothing meets.
+PetscErrorCode takeLimits(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  const bool tolerances = testsByDefault(ksp) && ksp->normtype != KSP_NORM_NONE;
+  const PetscReal relative = tolerances ? ksp->rtol : 0, absolute = tolerances ? ksp->abstol : 0;
+  const auto limit = static_cast<int>(std::min<PetscInt>(ksp->max_it, std::numeric_limits<int>::max() / 2));
+  PetscCall(check(ksp, context.limits.tell(context.solver, relative, absolute, limit), context.solver));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// What solvers and preconditioners around this one make of it counts: they go on after KSP_DIVERGED_ITS, with x as it
+/// is, and give up after the other negative ones.
+KSPConvergedReason reasonOf(KSP ksp, const capstan_outcome& outcome) {
+  const bool untested = ksp->normtype == KSP_NORM_NONE;
+  switch (outcome.reason) {
+    case CAPSTAN_CONVERGED:
+      return ksp->rnorm <= ksp->abstol ? KSP_CONVERGED_ATOL : KSP_CONVERGED_RTOL;
+    case CAPSTAN_MAX_ITERATIONS:
+    case CAPSTAN_MAX_RESTARTS:
+      return untested || (testsByDefault(ksp) && defaultTest(ksp).convmaxits) ? KSP_CONVERGED_ITS : KSP_DIVERGED_ITS;
+    case CAPSTAN_ATTAINABLE_ACCURACY:
+    case CAPSTAN_STAGNATION:
+    case CAPSTAN_INCONSISTENT:  // x is as good as more iterations would have it
+      return untested ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_DIVERGED_ITS;
+    case CAPSTAN_NON_FINITE:
+      return KSP_DIVERGED_NANORINF;
+    default:
+      return KSP_DIVERGED_BREAKDOWN;
+  }
+}
+
+/// Whether the preconditioner has said on a rank that it failed; all ranks know it then, as after PETSc's own methods.
+PetscErrorCode preconditionerFailed(KSP ksp, bool* failed) {
+  PetscFunctionBegin;
+  PCFailedReason reason = PC_NOERROR;
+  PetscCall(PCGetFailedReason(ksp->pc, &reason));
+  int worst = reason;
+#if PETSC_VERSION_LT(3, 19, 0)
+  PetscCall(PCGetFailedReasonRank(ksp->pc, &reason));
+  if (worst == PC_NOERROR) worst = reason;
+#endif
+  if (worst < 0) worst = PC_SUBPC_ERROR;  // PC_SETUP_ERROR
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_INT, MPI_MAX, commOf(ksp)));
+  *failed = worst != PC_NOERROR;
+  if (*failed) PetscCall(PCSetFailedReason(ksp->pc, static_cast<PCFailedReason>(worst)));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode takeOutcome(KSP ksp, const capstan_outcome& outcome) {
+  PetscFunctionBegin;
+  ksp->its = outcome.iterations;
+  ksp->rnorm = outcome.residual * outcome.scale;
+  if (ksp->reason != KSP_CONVERGED_ITERATING) PetscFunctionReturn(PetscErrorCode(0));  // a test has said it
+  PetscCall(PetscInfo(ksp, "Capstan: %s\n", capstan_reason_text(outcome.reason)));
+  bool failed = false;
+  if (outcome.reason == CAPSTAN_NON_FINITE || outcome.reason == CAPSTAN_BREAKDOWN) {
+    PetscCall(preconditionerFailed(ksp, &failed));
+  }
+  ksp->reason = failed ? KSP_DIVERGED_PC_FAILED : reasonOf(ksp, outcome);
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+}  // namespace
+
+PetscErrorCode check(KSP ksp, int status, const capstan_solver* solver) {
+  PetscFunctionBegin;
+  if (status == CAPSTAN_SUCCESS) PetscFunctionReturn(PetscErrorCode(0));
+  const bool input = status == CAPSTAN_ERROR_INPUT || status == CAPSTAN_ERROR_ARGUMENT;
+  SETERRQ(commOf(ksp), input ? PETSC_ERR_USER_INPUT : PETSC_ERR_LIB, "Capstan: %s", capstan_error_text(solver));
+}
+
+PetscErrorCode forget(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  PetscCheck(!context.solves, commOf(ksp), PETSC_ERR_ORDER, "the KSP cannot be reset or destroyed while it solves");
+  capstan_destroy(&context.solver);
+  context.limits = {};
+  context.symmetric = -1;
+  PetscCall(VecDestroy(&context.in));
+  PetscCall(VecDestroy(&context.out));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode solve(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  PetscCall(checkUse(ksp));
+  PetscCall(takeSolver(ksp));
+  PetscCall(takeLimits(ksp));
+  PetscCall(tellSymmetry(ksp));
+  ksp->reason = KSP_CONVERGED_ITERATING;
+  ksp->its = 0;
+  context.failure = PetscErrorCode(0);
+  context.told = -1;
+  PetscCall(watchGuess(ksp));
+  if (ksp->reason != KSP_CONVERGED_ITERATING) PetscFunctionReturn(PetscErrorCode(0));
+  const Vec rhs = ksp->vec_rhs, solution = ksp->vec_sol;
+  const PetscScalar* b = nullptr;
+  PetscScalar* x = nullptr;
+  PetscCall(VecGetArrayRead(rhs, &b));
+  PetscCall(VecGetArray(solution, &x));
+  capstan_outcome outcome{};
+  outcome.size = sizeof outcome;
+  context.solves = true;
+  const int status = capstan_solve(context.solver, b, x, &outcome);
+  context.solves = false;
+  PetscCall(VecRestoreArray(solution, &x));
+  PetscCall(VecRestoreArrayRead(rhs, &b));
+  if (context.failure != 0) PetscCall(context.failure);
+  PetscCall(check(ksp, status, context.solver));
+  PetscCall(takeOutcome(ksp, outcome));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode buildSolution(KSP ksp, Vec v, Vec* x) {
+  PetscFunctionBegin;
+  PetscCheck(!contextOf(ksp).solves, commOf(ksp), PETSC_ERR_SUP,
+             "Capstan gives no iterate away before the solve has ended; -ksp_monitor has the norms of b - A x");
+  if (v != nullptr) PetscCall(VecCopy(ksp->vec_sol, v));
+  *x = v != nullptr ? v : ksp->vec_sol;
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+}  // namespace capstan::petsc
