@@ -46,11 +46,12 @@ SolveCost DrivenSolve::run() {
 
 void DrivenSolve::prepare() {
   shareAndAgree();
-  choice_ = &memory_.choose(plan_, host_.facts.label, agreed_);
+  choice_ = &memory_.choose(plan_, host_.facts, agreed_);
   take(choice_->next());
   if (!choice_->chooses()) return;
   why_ = choice_->report(number_);
-  if (const auto news = choice_->news(why_); !news.empty()) host_.note("goes on with " + news);
+  if (const auto news = choice_->news(why_); !news.empty())
+    host_.note((host_.facts.kind.empty() ? "" : host_.facts.kind + ": ") + "goes on with " + news);
 }
 
 // One message: what the host asks, whether some rank's rows have changed, and seconds.

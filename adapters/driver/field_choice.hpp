@@ -27,10 +27,14 @@ class FieldChoice {
  public:
   /// Collective where the settings name a "Choice File", else local. Throws std::invalid_argument for a file that is
   /// none, and as KrylovSolver for settings.  \param agreed whether there is multigrid, and how many rows and ranks
-  FieldChoice(const Plan& plan, const std::string& field, const Agreement& agreed, const Teuchos::Comm<int>& comm);
+  /// \param kind as HostFacts::kind
+  FieldChoice(const Plan& plan, const std::string& field, const Agreement& agreed, const std::string& kind,
+              const Teuchos::Comm<int>& comm);
 
   /// Whether it was made for this. Local.
-  bool isFor(const Plan& plan, bool multigrid) const { return multigrid == multigrid_ && plan.isAlike(plan_); }
+  bool isFor(const Plan& plan, bool multigrid, const std::string& kind) const {
+    return multigrid == multigrid_ && kind == kind_ && plan.isAlike(plan_);
+  }
 
   /// There is more than one way. What follows is local; what it is about makes no sense where there is one alone.
   bool chooses() const { return ways_.size() > 1; }
@@ -62,6 +66,7 @@ class FieldChoice {
   void keepInFile();
 
   Plan plan_;  ///< a copy: the application may drop its own
+  std::string kind_;
   bool multigrid_;
   std::string field_;
   SolverOptions options_;  ///< "Choice" and "Choice File"

@@ -32,15 +32,15 @@ void FieldMemory::adopt(const HostSystem& system) {
   solver_ = std::make_unique<KrylovSolver>(map_, system.facts.label, why_);
 }
 
-FieldChoice& FieldMemory::choose(const Plan& plan, const std::string& field, const Agreement& agreed) {
+FieldChoice& FieldMemory::choose(const Plan& plan, const HostFacts& facts, const Agreement& agreed) {
   constexpr std::size_t most = 4;
   const auto known = std::find_if(choices_.begin(), choices_.end(),
-                                  [&](const auto& kept) { return kept->isFor(plan, agreed.multigrid); });
+                                  [&](const auto& kept) { return kept->isFor(plan, agreed.multigrid, facts.kind); });
   if (known != choices_.end()) {
     chosen = known->get();
   } else {
     if (choices_.size() == most) choices_.erase(choices_.begin());
-    choices_.push_back(std::make_unique<FieldChoice>(plan, field, agreed, *map_->getComm()));
+    choices_.push_back(std::make_unique<FieldChoice>(plan, facts.label, agreed, facts.kind, *map_->getComm()));
     chosen = choices_.back().get();
   }
   return *chosen;

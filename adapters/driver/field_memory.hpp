@@ -49,7 +49,7 @@ class FieldMemory {
   KrylovSolver& solver() { return *solver_; }
 
   /// What decides which way of a plan the field takes, as of now `chosen`.
-  FieldChoice& choose(const Plan& plan, const std::string& field, const Agreement& agreed);
+  FieldChoice& choose(const Plan& plan, const HostFacts& facts, const Agreement& agreed);
 
   /// When the preconditioner of Trilinos is due again; it is to learn of every solve.
   Renewal renewal;

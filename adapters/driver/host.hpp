@@ -57,6 +57,7 @@ struct HostFacts {
   bool symmetric = false;
   int minIterations = 0;
   int maxIterations = 1000;
+  std::string kind;         ///< the tolerances, in words: solves are compared with those to the same alone
   int series = -1;          ///< of solves that resemble each other; below 0: resembles none
   bool timed = false;       ///< somebody wants to know how long products take
   std::string application;  ///< its name

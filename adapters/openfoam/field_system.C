@@ -21,6 +21,9 @@ driver::HostFacts factsOf(const LduSystem& system, const Limits& limits, bool of
   facts.symmetric = system.matrix.symmetric();
   facts.minIterations = asInt(limits.minIter);
   facts.maxIterations = asInt(limits.maxIter);
+  Foam::OStringStream kind;
+  kind << "tolerance " << limits.tolerance << ", relTol " << limits.relTol;
+  facts.kind = kind.str();
   facts.series = ofCase ? context.solves.series() : -1;
   facts.timed = SolveRecorder::wanted();
   facts.application = "OpenFOAM";

@@ -13,6 +13,7 @@ constexpr double spreadOfModel = 0.4, spreadOfFirst = 0.3, spreadOfSolve = 0.1, 
 constexpr double spreadOfRatio = 0.06;  ///< of iterations for a digit, from right-hand side to right-hand side
 constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
 constexpr double leastGain = 0.98;     ///< another arm has to be this much better, at its best
+constexpr double changesBelow = 0.97;  ///< times the best one's estimate: another one takes its place
 constexpr double trialShare = 0.03;    ///< of all seconds, that trials may take beyond the best arm's
 constexpr double trialsAtFirst = 2;    ///< solves of the best arm's time, that trials may take beyond it at any time
 constexpr double anotherSystem = 1.3;  ///< times the pace, or a part of it: what failed may be tried again
@@ -37,7 +38,7 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
     arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
-  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, model.pace, 0.0, 0.0, 0});
+  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, 0.0, 0.0, 0.0, 0});
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 
@@ -146,6 +147,8 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
     group.known = std::any_of(arms_.begin(), arms_.end(),
                               [&](const Arm& arm) { return arm.model.group == index && arm.solves > 0; });
     known_ = known_ || group.known;
+    digits_ = known.pace > 0 ? known.expected / known.pace : 0.0;
+    if (group.known) expectPaces(group);
     chooseBest();
     for (Group& one : groups_) one.bestPace = groupOf(arms_[best_]).pace;
   } else {
@@ -279,8 +282,22 @@ std::size_t Chooser::bestOf(std::optional<std::size_t> group) const {
 }
 
 void Chooser::chooseBest() {
-  best_ = bestOf(std::nullopt);
+  const std::size_t best = bestOf(std::nullopt);
+  // Two that are alike take turns with the noise: the one that is there stays.
+  const Arm& now = arms_[best_];
+  const bool stays =
+      now.solves > 0 && !now.failed && !now.unsolved && *estimate(best) > changesBelow * *estimate(best_);
+  if (!stays) best_ = best;
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
+}
+
+void Chooser::expectPaces(const Group& known) {
+  const double hardness = std::pow(known.pace / known.model.factor, 1 / known.model.power);
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    if (groups_[g].known) continue;
+    groups_[g].pace = groups_[g].model.factor * std::pow(hardness, groups_[g].model.power);
+    expectIterations(g, groups_[g].pace * digits_);
+  }
 }
 
 void Chooser::learnPace(std::size_t index, double iterations) {
@@ -295,6 +312,7 @@ void Chooser::learnPace(std::size_t index, double iterations) {
     arm.ratioVariance *= 1 - weight;
   }
   group.known = known_ = true;
+  if (index == group.best) expectPaces(group);
   const Group& best = groupOf(arms_[best_]);
   group.bestPace = best.known ? best.pace : group.pace;
 }
@@ -304,13 +322,7 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
   const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
   if (tells) {
     average(digits_, seen.digits, !known_);
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      if (g == arm.model.group) {
-        expectIterations(g, seen.iterations / arm.model.ratio);
-      } else if (!groups_[g].known) {
-        expectIterations(g, groups_[g].model.pace * digits_);
-      }
-    }
+    expectIterations(arm.model.group, seen.iterations / arm.model.ratio);
   }
   const double seconds = std::max(leastSeconds, counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds);
   ++solves_;

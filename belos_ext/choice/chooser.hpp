@@ -34,11 +34,13 @@
 namespace capstan {
 
 /// What arms share, as it is known beforehand: M.
+///
+/// A system that is harder for one M is harder for another one: the iterations of a digit of an arm whose ratio is 1
+/// are expected to be factor d^power, with a number d that groups have in common.
 struct GroupModel {
-  /// The iterations of a digit of an arm whose ratio is 1, expected, and the spread of the natural logarithm. Needed
-  /// where there are several groups.
-  double pace = 0.0, paceSpread = 0.0;
-  double work = 0.0;  ///< an application of M, expected, in products with A; 0: as it was measured last
+  double factor = 1.0, power = 1.0;
+  double paceSpread = 0.0;  ///< of the natural logarithm of that
+  double work = 0.0;        ///< an application of M, expected, in products with A; 0: as it was measured last
 };
 
 /// A way of solving, as it is known beforehand.
@@ -152,6 +154,8 @@ class Chooser {
     std::size_t best = 0;         ///< the best of its arms
   };
 
+  /// What is expected of groups that are not known, from the one that is.
+  void expectPaces(const Group& known);
   const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
   double modelSeconds(const Arm& arm) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
