@@ -10,7 +10,7 @@ usage: $capstan_called enable CASE [SOLVER] [--field NAME ...] [--dry-run]
 Writes Capstan into the dictionaries of an OpenFOAM case: libcapstanFoam.so, with its full path, into libs of
 system/controlDict, and the solver into the entries of system/fvSolution (those of regions, too) that name one. All else stays,
 comments included. A second enable replaces the first one; $capstan_called disable takes it back.
-  SOLVER        capstan (default), which chooses a method by the matrix; or a method, such as capstan_cg or capstan_cg:4, "Polynomial
+  SOLVER        capstan (default), which chooses by time; or a method, such as capstan_cg or capstan_cg:4, "Polynomial
                 Degree" 4. Conjugate gradients go where the matrix is known to be symmetric
   --field NAME  only the entry for this field (p, "U|k"); may be given again
   --dry-run     say what would change

@@ -154,9 +154,10 @@ class Enable(LauncherCase):
         library = self.root / "build/lib/libcapstanFoam.so"
         library.parent.mkdir(parents=True, exist_ok=True)
         library.touch()
-        status, output, errors = self.capstan("enable", "a case", "capstan_cg", folder=self.work)
-        self.assertEqual(status, 0, errors)
-        self.assertIn("system/fvSolution: p: capstan_cg\n", output)
+        for words, shown in ((("capstan_cg",), "p: capstan_cg\n"), ((), "p: capstan\n")):
+            status, output, errors = self.capstan("enable", "a case", *words, folder=self.work)
+            self.assertEqual(status, 0, errors)
+            self.assertIn(f"system/fvSolution: {shown}", output)
         self.assertIn(f'libs ("{library}");', self.texts()[0])
         status, _, errors = self.capstan("disable", "a case", folder=self.work)
         self.assertEqual((status, self.texts()), (0, before), errors)
