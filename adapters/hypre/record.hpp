@@ -53,8 +53,8 @@ void keepRecord(HYPRE_Solver solver, const char* family);
 /// Returns false, and does nothing, while the solver is at work.
 bool dropRecord(HYPRE_Solver solver);
 /// \}
-/// Whether the ParCSR interface has made and destroyed such a solver, and has made none there since. Another interface
-/// of hypre's may have made one.
+
+/// Whether the ParCSR interface has destroyed a solver there, and made none since. Another interface may have.
 bool isDestroyed(HYPRE_Solver solver);
 
 /// Lets go of what Capstan solves by.
