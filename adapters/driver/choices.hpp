@@ -30,6 +30,7 @@ struct PreconditionerChoice {
   std::string name = "none";         ///< as it is printed
   int own = 0;                       ///< the host's own: the number by which the host knows it; 0: it is none of these
   bool cycle = false;                ///< the host's own: an application is a cycle of multigrid, which is not linear
+  bool solves = false;               ///< it is a solver of the host's own, in place of a method with M
   std::string file;                  ///< MueLu only: a preset or an XML file
   std::vector<std::string> folders;  ///< where the file is looked for first
   Settings settings;                 ///< on top of the file or preset
@@ -51,6 +52,7 @@ struct Wishes {
   std::optional<PreconditionerChoice> preconditioner;  ///< nothing: none was named
   PreconditionerChoice plain;      ///< the host's own of little work, which any matrix of this kind has
   PreconditionerChoice multigrid;  ///< the host's own; a choice where no preconditioner was named
+  PreconditionerChoice solver;     ///< the host's own solver, a choice where nothing was named; name none: not known
   bool multigridFirst = false;     ///< it begins, and limits of iterations are meant for its cycles
   bool symmetric = false;
   bool recurs = false;  ///< solves resemble earlier ones: steps in time, or of an iteration

@@ -27,6 +27,7 @@ class CorrectedResidual {
   /// Of r, or of what a method has computed of it.
   const Norms& norms() const { return norms_; }
   const double* r() const { return r_.data(); }
+  double* x() { return x_; }
   /// For a new correction.
   double* d() {
     hasImage_ = false;

@@ -10,6 +10,7 @@ namespace capstan::driver {
 // One call of the Krylov solver, for a correction d.
 DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int limit) {
   const auto& choice = attempt.preconditioner;
+  if (choice.solves) return passOfHost(attempt, target, limit);
   const auto* assembledOne = choice.assembles() ? assembled(attempt) : nullptr;
   if (choice.assembles() && assembledOne == nullptr) return Ending::Failed;
   KrylovSolver& solver = memory_.solver();
@@ -32,8 +33,27 @@ DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int
   if (actions.sign() < 0) residual_.negate();
   guessed_ += outcome.guessDigits;
   if (outcome.seen && cost_.passes == 1) seen_ = *outcome.seen;
-  for (const auto& remedy : outcome.remedies) warn(remedy);
+  const bool tried = why_.trial && cost_.passes == 1;  // nobody asked for this method: what it did is no matter
+  for (const auto& remedy : outcome.remedies) {
+    if (!tried) warn(remedy);
+  }
   if (one) return takeJudged(outcome, limit);
+  const Ending ending = takeComputed(target, limit);
+  return ending == Ending::Again ? pass(attempt, target, limit) : ending;
+}
+
+// The host's own solver, whose x is a correction like any other.
+DrivenSolve::Ending DrivenSolve::passOfHost(const Attempt& attempt, double target, int limit) {
+  double* const x = residual_.x();
+  double* const d = residual_.d();
+  const auto rows = static_cast<std::size_t>(host_.rows());
+  memory_.before.assign(x, x + rows);
+  cost_.iterations += host_.solveOwn(x, target, limit - cost_.iterations);
+  ++cost_.passes;
+  for (std::size_t i = 0; i < rows; ++i) {
+    d[i] = x[i] - memory_.before[i];
+    x[i] = memory_.before[i];
+  }
   const Ending ending = takeComputed(target, limit);
   return ending == Ending::Again ? pass(attempt, target, limit) : ending;
 }

@@ -40,7 +40,10 @@ SolveCost DrivenSolve::run() {
     host_.lastResidual(residual_.r());
   }
   cost_.solveSeconds = wallSeconds() - start - cost_.setupSeconds;
-  dump_.finish(agreed_.sign, cost_, {way_->solver, *preconditioner_, first > 0 ? host_.target() / first : 1});
+  const bool host = preconditioner_->solves;  // no deck has such a solver
+  dump_.finish(agreed_.sign, cost_,
+               {host ? plan_.safeSolver : way_->solver, host ? plan_.safePreconditioner : *preconditioner_,
+                first > 0 ? host_.target() / first : 1});
   return cost_;
 }
 

@@ -45,6 +45,7 @@ class DrivenSolve {
   Ending goOnSafely();
   Ending attempt(const Attempt& attempt);
   Ending pass(const Attempt& attempt, double target, int limit);
+  Ending passOfHost(const Attempt& attempt, double target, int limit);
   Ending takeJudged(const KrylovOutcome& outcome, int limit);
   Ending takeComputed(double target, int limit);
   Ending endAtLimit();

@@ -58,7 +58,7 @@ class FieldMemory {
   /// How often a message was told.
   std::map<std::string, long> told;
   /// Vectors of a solve, kept so that the next one allocates nothing.
-  std::vector<double> residual, correction;
+  std::vector<double> residual, correction, before;
   /// Largest ||r||_1 / ||r||_2 to expect of a residual at the end of a solve; 0 while nothing is known.
   double spread = 0;
   /// Solves of this field in the run, and those that were written since they did not converge.

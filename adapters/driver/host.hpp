@@ -114,6 +114,10 @@ class HostSystem {
   /// the next call.  \param eitherSign the method takes A and M that are both negative definite, too
   virtual HostActions& actions(const PreconditionerChoice& preconditioner, bool eitherSign) = 0;
 
+  /// Solves by the host's own solver, until isMet() holds or so many iterations are done. Returns how many were done.
+  /// \param x the guess, and whatever becomes of it
+  virtual int solveOwn(double* x, double target, int maxIterations) = 0;
+
   /// Why rows() cannot hold the matrix; empty: they can. Local: ranks may differ.
   virtual std::string whyNoRows() const = 0;
   /// Entries on this rank, before those that fall on one place are added. Local.

@@ -113,6 +113,7 @@ void addNamedWay(const Wishes& wishes, const Settings& guessing, std::size_t pre
 
 Plan makePlan(const Wishes& wishes) {
   Plan plan;
+  const bool chooses = wishes.method.empty() || findMethod(wishes.method) == &choosingMethod();
   if (wishes.preconditioner) {
     plan.preconditioners = {*wishes.preconditioner};
   } else if (wishes.multigridFirst) {
@@ -120,13 +121,15 @@ Plan makePlan(const Wishes& wishes) {
   } else {
     plan.preconditioners = {wishes.plain, wishes.multigrid};
   }
+  if (chooses && !wishes.preconditioner && wishes.solver.solves) plan.preconditioners.push_back(wishes.solver);
   plan.limitsCycles = !wishes.preconditioner && wishes.multigridFirst;
   const Settings guessing =
       wishes.symmetric && wishes.recurs ? together(ofEarlierSolves(), wishes.settings) : wishes.settings;
-  const bool chooses = wishes.method.empty() || findMethod(wishes.method) == &choosingMethod();
   if (chooses) plan.choice = Given(wishes.settings).ofChoice(wishes.settings);
   for (std::size_t p = 0; p < plan.preconditioners.size(); ++p) {
-    if (!chooses) {
+    if (plan.preconditioners[p].solves) {
+      plan.ways.push_back(makeWay(plan.preconditioners[p].name, {}, p));
+    } else if (!chooses) {
       addNamedWay(wishes, guessing, p, plan);
     } else if (plan.preconditioners[p].cycle) {
       addWaysOfCycles(wishes, guessing, p, plan);

@@ -160,6 +160,17 @@ driver::HostActions& FieldSystem::actions(const driver::PreconditionerChoice& pr
   return chosen;
 }
 
+int FieldSystem::solveOwn(double* x, double target, int maxIterations) {
+  Foam::dictionary controls(*controls_.own(SolverControls::Solver));
+  controls.set("tolerance", target / normFactor_);
+  controls.set("relTol", 0.0);
+  controls.set("maxIter", Foam::label(maxIterations));
+  BorrowedField psi(x, psi_.size());
+  const auto solver = Foam::lduMatrix::solver::New(self_.fieldName(), system_.matrix, system_.interfaceBouCoeffs,
+                                                   self_.interfaceIntCoeffs(), system_.interfaces, controls);
+  return asInt(solver->solve(psi.field(), source_, component_).nIterations());
+}
+
 std::string FieldSystem::whyNoRows() const {
   return LduCsr::unsupportedPatch(system_) < 0 ? "" : "a patch couples cells in a way that rows cannot hold";
 }

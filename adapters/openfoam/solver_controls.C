@@ -210,6 +210,23 @@ PreconditionerChoice ownPreconditioner(const std::string& name, const dictionary
   return choice;
 }
 
+// The solver that the entry was written for, as far as what is left of it tells.
+PreconditionerChoice ownSolver(const dictionary& entry, bool symmetric, SolverControls& controls) {
+  PreconditionerChoice choice;
+  if (!entry.found("smoother")) return choice;
+  static const std::vector<std::string> ofMultigrid{"agglomerator", "nCellsInCoarsestLevel", "mergeLevels", "nVcycles"};
+  const bool told =
+      std::any_of(ofMultigrid.begin(), ofMultigrid.end(), [&](const auto& key) { return entry.found(key); });
+  choice.name = told || (symmetric && !entry.found("nSweeps")) ? "GAMG" : "smoothSolver";
+  choice.own = SolverControls::Solver;
+  choice.solves = true;
+  choice.cycle = choice.name == "GAMG";
+  dictionary& read = controls.ofOwn[SolverControls::Solver - 1];
+  read = entry;
+  read.set("solver", Foam::word(choice.name));
+  return choice;
+}
+
 // The case, and this rank's part of it: the working folder is another one with -case, and where a batch system starts.
 std::vector<std::string> caseFolders() {
   const std::string folder = Foam::getEnv("FOAM_CASE");
@@ -388,10 +405,10 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   if (dict.found("preconditioner")) wishes.preconditioner = readPreconditioner(dict, symmetric, controls);
   wishes.plain = ownPreconditioner(symmetric ? "DIC" : "DILU", nullptr, dict, SolverControls::Plain, controls);
   wishes.multigrid = ownPreconditioner("GAMG", nullptr, dict, SolverControls::Multigrid, controls);
-  // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
+  if (matrix.ofCase) wishes.solver = ownSolver(dict, symmetric, controls);
+  // A low limit is one for multigrid.
   constexpr Foam::label low = 100;
-  wishes.multigridFirst =
-      (dict.found("smoother") && !dict.found("nSweeps")) || valueOr<Foam::label>(dict, "maxIter", low) < low;
+  wishes.multigridFirst = wishes.solver.cycle || valueOr<Foam::label>(dict, "maxIter", low) < low;
   remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
                         : wishes.multigridFirst ? wishes.multigrid
                                                 : wishes.plain);

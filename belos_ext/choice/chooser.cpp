@@ -141,6 +141,7 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
   if (same) {
     resumed_ = true;
     if (!counted_) times_ = known.times;
+    timed_ = true;
     group.preconditioner = known.times.preconditioner;
     group.pace = known.pace;
     expectIterations(index, known.expected);
@@ -190,11 +191,21 @@ int Chooser::mostIterations(std::size_t arm) const {
   return std::max(leastIterations, static_cast<int>(std::min(std::ceil(most), 1e9)));
 }
 
+double Chooser::workOf(const Arm& arm) const {
+  const Cost& cost = arm.iteration.cost;
+  return std::max(1.0, cost.operators + cost.preconditioners * std::max(1.0, groupOf(arm).model.work));
+}
+
 void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   if (counted_) return;
-  const bool first = !known_;
   Group& group = groups_[arm.model.group];
-  if (seen.products > 0) average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
+  if (seen.products == 0) {
+    // A method that counts nothing: its seconds are those of products as long as there is nothing better.
+    if (!timed_) times_.product = seen.seconds / (seen.iterations * workOf(arm));
+    return;
+  }
+  const bool first = !std::exchange(timed_, true);
+  average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
   if (seen.preconditioners > 0) {
     average(group.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners), !group.known);
   }

@@ -163,6 +163,8 @@ class Chooser {
   bool isRival(std::size_t arm) const;
   /// What is not known of the logarithm of an estimate.
   double spread(const Arm& arm) const;
+  /// Of an iteration, in products with A.
+  double workOf(const Arm& arm) const;
   void takeTimes(const Arm& arm, const Observation& seen);
   /// \param iterations of a solve, by an arm whose ratio is 1
   void expectIterations(std::size_t group, double iterations);
@@ -190,6 +192,7 @@ class Chooser {
   double digits_ = 0.0;   ///< of a solve
   std::size_t best_ = 0;
   bool triedLast_ = false;
+  bool timed_ = false;  ///< times, by a method that counts what it does
   bool known_ = false;  ///< times, and the pace of a group
   long solves_ = 0, trials_ = 0;
   double regret_ = 0.0, seconds_ = 0.0;

@@ -79,6 +79,22 @@ class ArrayHost final : public HostSystem, private HostActions {
     return *this;
   }
 
+  int solveOwn(double* x, double target, int maxIterations) override {
+    ++ownSolves;
+    std::vector<double> image(b.size());
+    for (int sweep = 1;; ++sweep) {  // Richardson's iteration
+      multiply(x, image.data());
+      double norm = 0;
+      for (std::size_t i = 0; i < b.size(); ++i) {
+        norm += std::abs(b[i] - image[i]);
+        x[i] += ownSolverFactor * signOfA_ * (b[i] - image[i]) / diagonal();
+      }
+      std::array<double, 1> sum{norm};
+      sumOverRanks(sum, comm_);
+      if (!(sum[0] > target) || sweep == maxIterations) return sweep;
+    }
+  }
+
   std::string whyNoRows() const override { return ""; }
   std::int64_t entries() const override { return 3 * rows(); }
   std::uint64_t fingerprint() const override { return static_cast<std::uint64_t>(first_.back()); }
@@ -106,6 +122,8 @@ class ArrayHost final : public HostSystem, private HostActions {
   double shift = 0;
   double skew = 0;  ///< of the product alone
   bool hasMultigrid = false;
+  double ownSolverFactor = 1;  ///< of a correction; one that is large makes it diverge
+  int ownSolves = 0;
   mutable std::vector<std::string> warnings, notes;
   mutable int valuesTaken = 0;
 

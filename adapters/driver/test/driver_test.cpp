@@ -291,6 +291,35 @@ TEST(Driver, SolvesByTheBestOneWhereATrialFails) {
   EXPECT_EQ(taken.preconditioners.back(), "diagonal");
 }
 
+TEST(Driver, TriesTheHostsOwnSolverAndTrustsNoneOfItsWords) {
+  constexpr double good = 1, diverging = 3;
+  for (const double factor : {good, diverging}) {
+    const auto driver = makeDriver();
+    auto asked = openWishes("counted");
+    asked.solver = own("sweeps", 4);
+    asked.solver.solves = true;
+    const auto plan = makePlan(asked);
+    int own = 0;
+    std::string last;
+    for (int solve = 0; solve < 40; ++solve) {
+      ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance, MPI_COMM_SELF);
+      host.shift = 20;  // the diagonal is all that counts
+      host.ownSolverFactor = factor;
+      Solved solved(host);
+      const auto cost = solved.with(*driver, plan);
+      EXPECT_TRUE(cost.converged);
+      EXPECT_LE(solved.residual(), tolerance);
+      own += host.ownSolves;
+      last = cost.method;
+    }
+    EXPECT_GE(own, 1) << "never tried";
+    if (factor == diverging) {
+      EXPECT_LE(own, 6);
+      EXPECT_NE(last, "sweeps");
+    }
+  }
+}
+
 TEST(Driver, ChoosesThePreconditionerOfANamedMethod) {
   for (const std::string method : {"capstan_gmres", "BLOCK GMRES"}) {
     const auto driver = makeDriver();
@@ -387,11 +416,12 @@ TEST(Driver, WritesTheSystemsThatAreAskedFor) {
   dump.maxEntries = 1000;
   ArrayHost host(ArrayHost::facts(500), rowsOfRank, -1, tolerance);
   Solved solved(host);
-  for (int solve = 0; solve < 3; ++solve) solved.with(*driver, makePlan(wishes(own("diagonal", Diagonal))), dump);
+  for (int solve = 0; solve < 3; ++solve)
+    solved.with(*driver, makePlan(wishes(own("diagonal", Diagonal), "capstan_cg")), dump);
   EXPECT_EQ(host.notes, std::vector<std::string>{"solve 2 is written to " + (folder / "p_2.yaml").string()});
   dump.maxEntries = 3;
   dump.solves = {4};
-  solved.with(*driver, makePlan(wishes(own("diagonal", Diagonal))), dump);
+  solved.with(*driver, makePlan(wishes(own("diagonal", Diagonal), "capstan_cg")), dump);
   ASSERT_EQ(host.warnings.size(), 1U);
   EXPECT_NE(host.warnings[0].find("more than maxEntries"), std::string::npos) << host.warnings[0];
   MPI_Barrier(MPI_COMM_WORLD);
