@@ -96,9 +96,12 @@ HYPRE_IJVector workVector(MPI_Comm comm, const Rows& rows) {
 /// Returns the status of the last call of Capstan's.
 int makeSolver(Record& record, const std::string& text, bool energy, MPI_Comm comm, const Rows& rows) {
   const bool has = record.preconditioner.function != nullptr;
+  // Who asks for GMRES has not said that A is symmetric: what chooses a method is not to take CG.
+  const bool general = record.family != "PCG" && text.find("{method: capstan_auto,") == 0;
   forget(record);
   int status = capstan_create(comm, text.c_str(), &record.solver);
   if (status == CAPSTAN_SUCCESS) status = capstan_set_operator(record.solver, rows.count(), multiply, &record);
+  if (status == CAPSTAN_SUCCESS && general) status = capstan_set_symmetric(record.solver, 0);
   if (status == CAPSTAN_SUCCESS && has) status = capstan_set_preconditioner(record.solver, precondition, &record);
   if (status == CAPSTAN_SUCCESS && energy) status = capstan_set_norm(record.solver, energyPart, 2, &record);
   if (status != CAPSTAN_SUCCESS) return status;
