@@ -22,6 +22,7 @@ constexpr int leastIterations = 10;
 constexpr int mostRemembered = 4;      ///< solves of another run that count: this one may differ
 constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was found on another machine or system
 constexpr double newest = 0.3;         ///< weight of the last solve in what is averaged
+constexpr double mostAtOnce = 1.5;     ///< times what was measured before, that a solve may count for
 constexpr double fewestDigits = 0.3;   ///< of a solve that says something
 
 constexpr int costsWorkedOutAgain = 10;  ///< where iterations differ by more than this part of them
@@ -347,7 +348,10 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
     // The first solve of a run is not like the others.
     if (!std::exchange(arm.resumed, false)) {
       arm.modelled = modelSeconds(arm);
-      average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves < 2);
+      double correction = seconds / (seen.iterations * arm.modelled);
+      // One solve that something else has disturbed tells little of the next.
+      if (arm.solves > 1) correction = std::clamp(correction, arm.correction / mostAtOnce, arm.correction * mostAtOnce);
+      average(arm.correction, correction, arm.solves < 2);
     }
     learnPace(index, seen.iterations / seen.digits);
     ++arm.solves;
