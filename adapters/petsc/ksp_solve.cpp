@@ -21,7 +21,8 @@ PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
+/// A and M on arrays, in vectors that take them as their entries.
+PetscErrorCode applyInPlace(KSP ksp, bool product, const double* x, double* y) {
   PetscFunctionBegin;
   static double none = 0;  // arrays of no rows may be NULL
   const Vec in = contextOf(ksp).in, out = contextOf(ksp).out;
@@ -31,6 +32,32 @@ PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
   PetscCall(VecResetArray(in));
   PetscCall(VecResetArray(out));
   PetscFunctionReturn(status);
+}
+
+/// The same, for vectors that take no array: they are copied to and from.
+PetscErrorCode applyToCopies(KSP ksp, bool product, const double* x, double* y) {
+  PetscFunctionBegin;
+  const Vec in = contextOf(ksp).in, out = contextOf(ksp).out;
+  PetscInt rows = 0;
+  PetscScalar* entries = nullptr;
+  const PetscScalar* found = nullptr;
+  PetscCall(VecGetLocalSize(in, &rows));
+  PetscCall(VecGetArray(in, &entries));
+  PetscCall(PetscArraycpy(entries, x, rows));
+  PetscCall(VecRestoreArray(in, &entries));
+  PetscCall(apply(ksp, product, in, out));
+  PetscCall(VecGetArrayRead(out, &found));
+  PetscCall(PetscArraycpy(y, found, rows));
+  PetscCall(VecRestoreArrayRead(out, &found));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
+  PetscFunctionBegin;
+  PetscBool nested = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(contextOf(ksp).in), VECNEST, &nested));
+  PetscCall(nested ? applyToCopies(ksp, product, x, y) : applyInPlace(ksp, product, x, y));
+  PetscFunctionReturn(PetscErrorCode(0));
 }
 
 int note(void* ksp, PetscErrorCode failure) {

@@ -1,7 +1,9 @@
 /* A saddle point [L B'; B 0] as a MATNEST, or behind a MATSHELL, solved by two KSPs: one takes the options that begin
  * with -own_, the other those without a prefix. L is a Laplacian on n x n points, B sums differences of neighbours.
  *
- *   nested [-n 12] [-shell] [-own_ksp_type fgmres ...] [-ksp_type ...]
+ *   nested [-n 12] [-shell] [-vectors] [-own_ksp_type fgmres ...] [-ksp_type ...]
+ *
+ * -vectors: they are nested, too.
  *
  * Prints "own K, other K, apart E, residual R": iterations, the norm of the difference of the solutions over the norm
  * of the first one, and the norm of b - A x of the second one over that of b. */
@@ -105,7 +107,7 @@ static PetscErrorCode solve(const char* prefix, Mat a, Mat p, IS* rows, Vec b, V
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode compare(PetscInt n, PetscBool shell) {
+static PetscErrorCode compare(PetscInt n, PetscBool shell, PetscBool vectors) {
   Mat nest, a, p;
   Vec b, x, y, r;
   IS rows[2];
@@ -113,6 +115,8 @@ static PetscErrorCode compare(PetscInt n, PetscBool shell) {
   PetscReal of_x, of_b, apart, residual;
   PetscFunctionBegin;
   PetscCall(makeMatrices(n, &nest, &p));
+  if (vectors) PetscCall(MatNestSetVecType(nest, VECNEST));
+  if (vectors) PetscCall(MatNestSetVecType(p, VECNEST));
   a = nest;
   if (shell) PetscCall(wrap(&a));
   PetscCall(MatNestGetISs(p, rows, NULL));
@@ -145,12 +149,13 @@ static PetscErrorCode compare(PetscInt n, PetscBool shell) {
 
 int main(int argc, char** argv) {
   PetscInt n = 12;
-  PetscBool shell = PETSC_FALSE;
+  PetscBool shell = PETSC_FALSE, vectors = PETSC_FALSE;
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-shell", &shell, NULL));
-  PetscCall(compare(n, shell));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-vectors", &vectors, NULL));
+  PetscCall(compare(n, shell, vectors));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -191,12 +191,13 @@ class OwnPrograms(Programs):
         own = {"ksp_type": "fgmres", "fieldsplit_0_ksp_type": "cg", "fieldsplit_1_ksp_type": "gmres"}
         outside = {"ksp_type": "capstan_gmres", "ksp_capstan_flexible_gmres": "yes"}
         inside = {"fieldsplit_0_ksp_type": "capstan_cg", "fieldsplit_1_ksp_type": "capstan_gmres"}
-        for ranks, shell, choice in ((1, "no", inside), (1, "yes", {**inside, **outside}), (2, "no", {**inside, **outside}),
-                                     (2, "yes", inside), (4, "no", {**inside, **outside}), (4, "yes", outside)):
-            with self.subTest(f"{ranks} ranks, shell: {shell}, {choice}"):
+        both = {**inside, **outside}
+        for ranks, shape, choice in ((1, (), inside), (1, ("-shell",), both), (1, ("-vectors",), outside), (2, (), both),
+                                     (2, ("-shell",), inside), (2, ("-vectors",), both), (4, ("-vectors",), both), (4, ("-shell",), outside)):
+            with self.subTest(f"{ranks} ranks, {shape}, {choice}"):
                 words = [word for key, value in {**common, **own}.items() for word in (f"-own_{key}", value)]
                 words += [word for key, value in {**common, **own, **choice}.items() for word in (f"-{key}", value)]
-                text = run(MPIEXEC, "-n", ranks, program, "-dll_append", LIBRARY, "-n", 8, "-shell", shell, *words)
+                text = run(MPIEXEC, "-n", ranks, program, "-dll_append", LIBRARY, "-n", 8, *shape, *words)
                 found = re.search(r"own (\d+), other (\d+), apart (\S+), residual (\S+)", text)
                 self.assertLessEqual(abs(int(found[1]) - int(found[2])), 2, text)
                 self.assertLess(float(found[3]), 1e-7, text)
