@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 
+import mfem_examples
 from hypre_sources import ROOT, SAVED, Runner, build, commit, fail, take_sources
 
 BLOCK = 5  # steps of the s-step method, as it is by default
@@ -165,9 +166,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", help="hypre's source tree, or a git directory of it")
     parser.add_argument("--tag", default="v2.26.0", help="of the git directory: the installed hypre's (default: %(default)s)")
+    parser.add_argument("--mfem", metavar="SOURCE", help="MFEM's tree with built examples, or a git directory of it: its examples, too")
+    parser.add_argument("--mfem-tag", default="v4.5", help="of its git directory (default: %(default)s)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="Capstan's build folder (default: %(default)s)")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2], metavar="N")
-    parser.add_argument("--saved-ranks", type=int, default=4, metavar="N",
+    parser.add_argument("--saved-ranks", type=int, default=8, metavar="N",
                         help="leave out lines of hypre's test with more (default: %(default)s)")
     parser.add_argument("--latency", type=float, metavar="US", help="measure, too, with all-reduces that take so long")
     parser.add_argument("--repeat", type=int, default=5, metavar="N", help="pairs that are measured (default: %(default)s)")
@@ -186,6 +189,10 @@ def main():
         run = Runner(build(sources, scratch, arguments.flags), arguments.mpiexec, library, scratch)
         print(f"hypre {arguments.tag if sources == pathlib.Path(scratch) else sources}; Capstan {commit()}; {datetime.date.today()}")
         wrong = compare(run, arguments.ranks) + compare_saved(run, sources, arguments.saved_ranks)
+        if arguments.mfem is not None:
+            tree = mfem_examples.take_mfem(arguments.mfem, arguments.mfem_tag, pathlib.Path(scratch) / "mfem")
+            table = Table("MFEM's examples (iterations)", "hypre's")
+            wrong += mfem_examples.compare_mfem(run, tree, arguments.ranks, table, METHODS["pcg"])
         if arguments.latency is not None:
             measure(run, arguments.ranks, arguments.latency, arguments.repeat)
     print(f"\n{wrong} out of what is allowed" if wrong else "\nall within what is allowed")
