@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """code_saturne's cavity with its own solvers, and with Capstan's by preload alone; the fields agree.
 
-usage: run_case.py LIBRARY [--cells N] [--ranks N ...]
+usage: run_case.py LIBRARY [--cells N] [--cube] [--ranks N ...]
 
 Needs code_saturne 6 (Debian: code-saturne) with its compilers; everything is made in a folder that is deleted afterwards.
+--cube: N x N x N cells with walls all around, in the place of a layer of N x N.
 Prints a line for each run; exit status 1 where fields differ by more than the tolerance.
 """
 
@@ -23,21 +24,25 @@ CHOICES = ({"saturne_pressure": "capstan_cg"}, {"saturne_pressure": "capstan_pip
            {"saturne_pressure": "capstan_cr", "saturne_velocity": "capstan_gmres"})
 
 
-def write_mesh(path, n):
-    """A layer of n x n hexahedra over the unit square, as Gmsh's format 2.2 has it."""
+def write_mesh(path, n, layers):
+    """n x n x layers hexahedra over the unit square, as Gmsh's format 2.2 has it; a cube begins at z = 2, by which the
+    case's boundary conditions know it."""
     def node(i, j, k):
         return 1 + i + (n + 1) * (j + (n + 1) * k)
 
-    nodes = [(i / n, j / n, k / n) for k in (0, 1) for j in range(n + 1) for i in range(n + 1)]
+    low = 0 if layers == 1 else 2
+    nodes = [(i / n, j / n, low + k / layers) for k in range(layers + 1) for j in range(n + 1) for i in range(n + 1)]
     elements = []
     for i in range(n):
-        for a, b in (((i, 0), (i + 1, 0)), ((i, n), (i + 1, n)), ((0, i), (0, i + 1)), ((n, i), (n, i + 1))):
-            elements.append((3, 1, [node(*a, 0), node(*b, 0), node(*b, 1), node(*a, 1)]))
+        for k in range(layers):
+            for a, b in (((i, 0), (i + 1, 0)), ((i, n), (i + 1, n)), ((0, i), (0, i + 1)), ((n, i), (n, i + 1))):
+                elements.append((3, 1, [node(*a, k), node(*b, k), node(*b, k + 1), node(*a, k + 1)]))
         for j in range(n):
             square = [(i, j), (i + 1, j), (i + 1, j + 1), (i, j + 1)]
-            for k in (0, 1):
+            for k in (0, layers):
                 elements.append((3, 1, [node(*corner, k) for corner in square]))
-            elements.append((5, 2, [node(*corner, k) for k in (0, 1) for corner in square]))
+            for k in range(layers):
+                elements.append((5, 2, [node(*corner, level) for level in (k, k + 1) for corner in square]))
     with open(path, "w", encoding="ascii") as file:
         file.write("$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 1 \"boundary\"\n3 2 \"fluid\"\n$EndPhysicalNames\n")
         file.write(f"$Nodes\n{len(nodes)}\n" + "".join(f"{number} {x:.15g} {y:.15g} {z:.15g}\n"
@@ -74,12 +79,12 @@ def distance(one, other):
                for k in range(3))
 
 
-def prepare(folder, cells):
+def prepare(folder, cells, layers):
     """Makes the case, compiles it, and returns the folder that cs_solver runs in."""
     environment = dict(os.environ, USER=os.environ.get("USER", "root"), OMP_NUM_THREADS="1")
     run(["code_saturne", "create", "-s", "CAVITY", "-c", "CASE"], folder, environment)
     case = folder / "CAVITY" / "CASE"
-    write_mesh(folder / "CAVITY" / "MESH" / "cavity.msh", cells)
+    write_mesh(folder / "CAVITY" / "MESH" / "cavity.msh", cells, layers)
     for source in (HERE / "case").iterdir():
         (case / "SRC" / source.name).write_bytes(source.read_bytes())
     script = case / "DATA" / "cs_user_scripts.py"
@@ -93,11 +98,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("library", type=pathlib.Path)
     parser.add_argument("--cells", type=int, default=24)
+    parser.add_argument("--cube", action="store_true")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     given = parser.parse_args()
     worst = 0.0
     with tempfile.TemporaryDirectory() as scratch:
-        place = prepare(pathlib.Path(scratch), given.cells)
+        place = prepare(pathlib.Path(scratch), given.cells, given.cells if given.cube else 1)
         for ranks in given.ranks:
             own = None
             for choice in (None, *(CHOICES if ranks > 1 else CHOICES[::2])):

@@ -10,7 +10,8 @@ subroutine cs_f_user_boundary_conditions(nvar, nscal, icodcl, itrifb, itypfb, iz
   integer :: face
 
   do face = 1, nfabor
-    if (abs(surfbo(3, face)) > 0.9d0 * surfbn(face)) then
+    ! A layer of cells has symmetry below and above; a cube, which begins at z = 2, has walls.
+    if (abs(surfbo(3, face)) > 0.9d0 * surfbn(face) .and. cdgfbo(3, face) < 1.5d0) then
       itypfb(face) = isymet
     else
       itypfb(face) = iparoi
