@@ -86,7 +86,7 @@ void addWaysOfCycles(const Wishes& wishes, const Settings& guessing, std::size_t
 
 void addWays(const Wishes& wishes, const Settings& guessing, std::size_t preconditioner, Plan& plan) {
   const Given given(wishes.settings);
-  for (const Arm& arm : armsFor(given.parameters(), wishes.symmetric)) {
+  for (const Arm& arm : armsFor(given.parameters(), wishes.symmetric ? Symmetry::Likely : Symmetry::None)) {
     const MethodTraits& method = *arm.method;
     if (!isTried(method, wishes.symmetric)) continue;
     Settings settings = given.of(method, method.needsSymmetric ? guessing : wishes.settings);

@@ -73,15 +73,16 @@ std::string nameOf(const Arm& arm) {
   return name;
 }
 
-std::vector<Arm> armsFor(const Parameters& given, bool symmetric) {
+std::vector<Arm> armsFor(const Parameters& given, Symmetry symmetry) {
   std::vector<Arm> arms;
   for (const MethodTraits& method : methods()) {
-    if (symmetric || !method.needsSymmetric) vary({&method, {}}, 0, given, arms);
+    if (symmetry != Symmetry::None || !method.needsSymmetric) vary({&method, {}}, 0, given, arms);
   }
   arms.erase(std::remove_if(arms.begin(), arms.end(), [&](const Arm& arm) { return !isPossible(arm, given); }),
              arms.end());
   // What goes on where others cannot begins: CG, and of the others GMRES, which has no next.
-  const auto rank = [](const Arm& arm) { return arm.method->needsSymmetric ? 0 : 1; };
+  const bool symmetricFirst = symmetry == Symmetry::Likely;
+  const auto rank = [=](const Arm& arm) { return arm.method->needsSymmetric == symmetricFirst ? 0 : 1; };
   const auto begins = [](const Arm& arm) {
     return arm.parameters.empty() && std::any_of(methods().begin(), methods().end(), [&](const MethodTraits& other) {
              return other.next == arm.method->canonical;

@@ -21,10 +21,13 @@ struct Arm {
 /// For people: "CAPSTAN CG PIPELINE, Pipeline Depth 2".
 std::string nameOf(const Arm& arm);
 
-/// All arms for a system, symmetric methods first, CG before the others; where the matrix is known not to be symmetric,
-/// without them. A parameter that is given is not varied. Local; the same on all ranks where the parameters are.
-/// \param symmetric false where the matrix is known not to be
-std::vector<Arm> armsFor(const Parameters& given, bool symmetric);
+/// What is known of A before it is solved with. Unknown: it may be either, and only solves will show.
+enum class Symmetry { Likely, Unknown, None };
+
+/// All arms for a system, CG first, then other symmetric methods, then GMRES and others for any matrix; where nothing
+/// is known those come first, and where the matrix is known not to be symmetric they are all. A parameter that is given
+/// is not varied. Local; the same on all ranks where the parameters are.
+std::vector<Arm> armsFor(const Parameters& given, Symmetry symmetry);
 
 /// What the chooser has to know of an arm. \{
 ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned);

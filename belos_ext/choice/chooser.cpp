@@ -113,7 +113,7 @@ std::optional<std::size_t> Chooser::mightSolve() const {
       return other.model.family == mine.family && other.model.group == mine.group;
     };
     const bool first = std::find_if(arms_.begin(), arms_.end(), alike) - arms_.begin() == static_cast<long>(a);
-    if (first && arms_[a].solves == 0 && !arms_[a].failed) return a;
+    if (first && a != best_ && arms_[a].solves == 0 && !arms_[a].failed && !arms_[a].unsolved) return a;
   }
   return std::nullopt;
 }
@@ -139,6 +139,9 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
       arm.resumed = true;
     }
   }
+  const auto named = [&](const Arm& arm) { return arm.model.name == known.best && arm.model.group == index; };
+  const auto found = std::find_if(arms_.begin(), arms_.end(), named);
+  const bool first = !known_;  // of the groups that are known
   if (same) {
     resumed_ = true;
     if (!counted_) times_ = known.times;
@@ -151,12 +154,12 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
     known_ = known_ || group.known;
     digits_ = known.pace > 0 ? known.expected / known.pace : 0.0;
     if (group.known) expectPaces(group);
+    const auto best = static_cast<std::size_t>(found - arms_.begin());
+    if (found != arms_.end() && found->solves > 0 && (first || *estimate(best) < *estimate(best_))) best_ = best;
     chooseBest();
     for (Group& one : groups_) one.bestPace = groupOf(arms_[best_]).pace;
-  } else {
-    for (std::size_t a = 0; a < arms_.size(); ++a) {
-      if (arms_[a].model.name == known.best && arms_[a].model.group == index) best_ = a;
-    }
+  } else if (found != arms_.end()) {
+    best_ = static_cast<std::size_t>(found - arms_.begin());
   }
 }
 
@@ -355,9 +358,9 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
     }
     learnPace(index, seen.iterations / seen.digits);
     ++arm.solves;
-    arm.unsolved = !seen.solved;
     forgive();
   }
+  if (seen.iterations > 0) arm.unsolved = !seen.solved;  // also where it has gained nothing that could be measured
   chooseBest();
 }
 

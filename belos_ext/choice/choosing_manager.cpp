@@ -109,7 +109,13 @@ void ChoosingManager<Types>::begin(SystemChoice& choice) const {
   const auto& x = *problem_->getLHS();
   const bool preconditioned = !problem_->getLeftPrec().is_null() || !problem_->getRightPrec().is_null();
   const auto symmetry = SymmetryCheck<Types>::known(problem_->getOperator());
-  choice.arms = armsFor(parameters_, !symmetry || symmetry->rowsThatDiffer == 0);
+  Symmetry known = Symmetry::Likely;
+  if (symmetry) {
+    if (symmetry->rowsThatDiffer > 0) known = Symmetry::None;
+  } else if (!problem_->isHermitian() && !SymmetryCheck<Types>::mayRead(*problem_->getOperator())) {
+    known = Symmetry::Unknown;  // CG finds out of others in its first solve
+  }
+  choice.arms = armsFor(parameters_, known);
   std::vector<ArmModel> models;
   for (const Arm& arm : choice.arms) models.push_back(modelOf(arm, parameters_, preconditioned));
   std::optional<MachineTimes> counted;

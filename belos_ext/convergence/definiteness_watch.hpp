@@ -6,7 +6,7 @@
 ///
 /// Hestenes and Stiefel's CG often converges although (p, A p) or (r, M^{-1} r) was negative once, or A is a little
 /// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen and the residual has found
-/// no new minimum for long, or where something else is known against it and its pace is too slow for the iterations
+/// no new minimum for long or has risen far above it, or where something else is known against it and its pace is too slow for the iterations
 /// that are left. A method without short recurrences then goes on. Replicated: fed with reduced numbers only.
 
 #include <algorithm>
@@ -24,6 +24,10 @@ inline constexpr double progress = 0.99;
 /// Derived: (r_k, M^{-1} r_k) <= lambda_max |e_k|_A^2 <= lambda_max |e_0|_A^2 <= kappa(M^{-1} A) (r_0, M^{-1} r_0), and
 /// beyond kappa = 1 / eps nothing is to be hoped for. The 2-norm alone grows with the scaling of rows, too.
 inline constexpr double divergence = 1e8;
+/// A residual that has risen so far above its least one, after such a sign, does not come down again. Measured: a
+/// pressure that is known but for a constant, with BoomerAMG that divides by rounding on its coarsest level, falls to
+/// 4e-9 of the first residual in 5 iterations, (r, M^{-1} r) < 0 is seen, and 14 later it is 1e5 times the first.
+inline constexpr double rise = 1e6;
 /// How far (M^{-1} r, A p) may be from (p, A p), relative to both. Derived: rounding in it is relative to the norms, so
 /// that only half of the number is taken for a sign.
 inline constexpr double asymmetric = 0.5;
@@ -50,7 +54,7 @@ class DefinitenessWatch {
     initial_ = best_ = checkpoint_ = initialResidual;
     bestAt_ = iteration_ = 0;
     known_ = false;
-    diverged_ = doubted_ = false;
+    diverged_ = doubted_ = risen_ = false;
   }
 
   /// Something else says that A or M is not what CG is for: A is known not to be symmetric, M to vary, or b to have a
@@ -88,6 +92,7 @@ class DefinitenessWatch {
       diverged_ = residual > tuning::definiteness::divergence * initial_;
       if (diverged_ && seen_ == Cause::None) seen_ = Cause::Divergence;
     }
+    risen_ = seen_ != Cause::None && residual / tuning::definiteness::rise > best_;
     if (residual < tuning::definiteness::progress * best_) {
       best_ = residual;
       bestAt_ = iteration_;
@@ -100,11 +105,11 @@ class DefinitenessWatch {
 
   /// After a sign, no new minimum for as many iterations as the last one took, and 200 at least; with a doubt, a pace,
   /// in the last 200 iterations or more, that does not reach the target in those that remain; or a residual 1e8 times
-  /// that of the guess.
+  /// that of the guess, or after a sign 1e6 times the least one.
   bool hopeless(double target, int remaining) const {
     const bool idle = seen_ != Cause::None && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
     const bool slow = doubted_ && known_ && target > 0 && std::log(best_) > std::log(target) + rate_ * remaining;
-    return diverged_ || idle || slow;
+    return diverged_ || risen_ || idle || slow;
   }
 
  private:
@@ -114,7 +119,7 @@ class DefinitenessWatch {
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
   double checkpoint_ = best_, rate_ = 0;  ///< the best one some iterations ago; logarithms an iteration since
   bool known_ = false;                    ///< rate_ is
-  bool diverged_ = false, doubted_ = false;
+  bool diverged_ = false, doubted_ = false, risen_ = false;
   int bestAt_ = 0, iteration_ = 0;
 };
 

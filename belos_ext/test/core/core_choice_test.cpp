@@ -362,6 +362,24 @@ TEST(Chooser, LooksForAFamilyThatSolves) {
   }
 }
 
+TEST(Chooser, LooksForAnotherFamilyWhereTheFirstGainsNothing) {
+  Field field = fieldOfCg();
+  field.add("GMRES", iterationOf(5000), 1, 1, 100);
+  field.arms.back().family = "GMRES";
+  field.arms.back().symmetric = false;
+  Chooser chooser(field.arms);
+  for (int k = 0; k < 4; ++k) {
+    const std::size_t arm = chooser.choose();
+    Observation seen = field.solve(arm);
+    if (arm != 5) {
+      seen.digits = 0;
+      seen.solved = false;
+    }
+    chooser.learn(arm, seen);
+  }
+  EXPECT_EQ(chooser.best(), 5U);
+}
+
 TEST(Chooser, GoesOnWhereAllHaveFailed) {
   Field field = fieldOfCg();
   Chooser chooser(field.arms);
@@ -419,15 +437,23 @@ TEST(Chooser, DecidesByCountsAloneWhereAskedTo) {
 
 TEST(Arms, AreAllMethodsWithTheirDepthsAndDegrees) {
   const Parameters none(choosingMethod());
-  const auto arms = armsFor(none, true);
+  const auto arms = armsFor(none, Symmetry::Likely);
   EXPECT_EQ(nameOf(arms.front()), "CAPSTAN CG");
   for (const MethodTraits& method : methods()) {
     EXPECT_TRUE(std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) { return arm.method == &method; }))
         << method.canonical;
   }
-  const auto any = armsFor(none, false);
+  const auto any = armsFor(none, Symmetry::None);
   EXPECT_EQ(nameOf(any.front()), "CAPSTAN GMRES");
   EXPECT_TRUE(std::none_of(any.begin(), any.end(), [](const Arm& arm) { return arm.method->needsSymmetric; }));
+}
+
+TEST(Arms, BeginWithGmresWhereNothingIsKnownOfTheMatrix) {
+  const Parameters none(choosingMethod());
+  const auto likely = armsFor(none, Symmetry::Likely), unknown = armsFor(none, Symmetry::Unknown);
+  EXPECT_EQ(unknown.size(), likely.size());
+  EXPECT_EQ(nameOf(unknown.front()), "CAPSTAN GMRES");
+  EXPECT_TRUE(std::any_of(unknown.begin(), unknown.end(), [](const Arm& arm) { return nameOf(arm) == "CAPSTAN CG"; }));
 }
 
 TEST(Arms, DoNotVaryWhatIsGiven) {
@@ -437,7 +463,7 @@ TEST(Arms, DoNotVaryWhatIsGiven) {
   list.set("Polynomial Degree", 3);
   list.set("Convergence Tolerance", 1e-6);
   given.merge(list);
-  for (const Arm& arm : armsFor(given, true)) {
+  for (const Arm& arm : armsFor(given, Symmetry::Likely)) {
     EXPECT_TRUE(arm.parameters.empty()) << nameOf(arm);
     const auto theirs = parametersOf(arm, given.ofApplication());
     EXPECT_EQ(theirs.isParameter("Pipeline Depth"), arm.method->takes("Pipeline Depth"));
@@ -452,7 +478,7 @@ TEST(Arms, AreThoseThatCanBeMade) {
   Teuchos::ParameterList list;
   list.set("Flexible Gmres", true);
   given.merge(list);
-  const auto arms = armsFor(given, true);
+  const auto arms = armsFor(given, Symmetry::Likely);
   ASSERT_EQ(arms.size(), 2U);
   EXPECT_EQ(nameOf(arms[0]), "CAPSTAN GMRES");
   EXPECT_EQ(nameOf(arms[1]), "CAPSTAN GMRES S-STEP");
@@ -460,7 +486,7 @@ TEST(Arms, AreThoseThatCanBeMade) {
 
 TEST(Arms, CostWhatACycleOfTheirIterationsDoes) {
   const Parameters none(choosingMethod());
-  for (const Arm& arm : armsFor(none, false)) {
+  for (const Arm& arm : armsFor(none, Symmetry::None)) {
     const ArmModel model = modelOf(arm, none, true);
     const double few = model.iteration(10).cost.bytes, many = model.iteration(300).cost.bytes;
     if (arm.method->takes("Num Blocks")) {
