@@ -17,6 +17,13 @@ PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
     PetscCall(KSP_MatMult(ksp, a, in, out));
   } else {
     PetscCall(KSP_PCApply(ksp, in, out));
+    // KSP_PCApply does so on the left alone. What M adds of the null space would be x's: it grows until rounding of
+    // A x is all that is left.
+    Mat a = nullptr;
+    MatNullSpace space = nullptr;
+    PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+    PetscCall(MatGetNullSpace(a, &space));
+    if (ksp->pc_side != PC_LEFT && space != nullptr) PetscCall(MatNullSpaceRemove(space, out));
   }
   PetscFunctionReturn(PetscErrorCode(0));
 }
@@ -111,7 +118,7 @@ PetscErrorCode watchGuess(KSP ksp) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// Whether KSP_PCApply does nothing: no preconditioner, and no null space to take out.
+/// Whether M does nothing: no preconditioner, and no null space to take out.
 PetscErrorCode doesNothing(KSP ksp, bool* nothing) {
   PetscFunctionBegin;
   PetscBool none = PETSC_FALSE;

@@ -21,9 +21,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 AGREE = 1e-5  # of the norm of a solution; the solves end at 1e-9
 TOLERANCE = "1e-9"
 COMMON = {"ksp_rtol": TOLERANCE, "ksp_norm_type": "unpreconditioned"}
-# The pressure's matrix is singular: Gauss elimination on hypre's coarsest level would divide by rounding.
 PRECONDITIONERS = {"poisson_pc_type": "hypre", "velocity_pc_type": "bjacobi", "pressure_pc_type": "hypre",
-                   "pressure_pc_hypre_boomeramg_relax_type_coarse": "symmetric-SOR/Jacobi",
                    "correction_pc_type": "jacobi", "stokes_pc_fieldsplit_type": "additive",
                    "stokes_fieldsplit_u_ksp_type": "preonly", "stokes_fieldsplit_u_pc_type": "hypre",
                    "stokes_fieldsplit_p_ksp_type": "preonly", "stokes_fieldsplit_p_pc_type": "jacobi"}

@@ -182,6 +182,18 @@ class OwnPrograms(Programs):
                 text = run(MPIEXEC, "-n", ranks, program, "-library", LIBRARY, "-cases", 200)
                 self.assertRegex(text, r"200 cases of \d\d kinds: .* 0 wrong")
 
+    def test_a_preconditioner_that_adds_to_the_null_space(self):
+        """What M adds of it is taken out of M's result, as PETSc does on the left."""
+        program = self.compiled("null_space", HERE / "null_space.c")
+        for ranks, method in ((1, "capstan_cg"), (2, "capstan_cg"), (2, "capstan_pipelined_cg")):
+            with self.subTest(f"{ranks} ranks, {method}"):
+                text = run(MPIEXEC, "-n", ranks, program, "-dll_append", LIBRARY, "-own_ksp_type", "cg", "-own_ksp_norm_type",
+                           "unpreconditioned", "-own_ksp_rtol", 1e-8, "-ksp_type", method, "-ksp_rtol", 1e-8, "-ksp_max_it", 1000)
+                found = re.search(r"own (\d+), other (\d+), residual (\S+), mean (\S+)", text)
+                self.assertLessEqual(int(found[2]), 1.05 * int(found[1]) + 2, text)
+                self.assertLess(float(found[3]), 1e-8, text)
+                self.assertLess(float(found[4]), 1e-6, text)
+
     def test_a_saddle_point_with_nested_solvers(self):
         """By PCFIELDSPLIT: the same outer iterations and the same solution with Capstan inside, outside, and both."""
         program = self.compiled("nested", HERE / "nested.c")
