@@ -79,7 +79,7 @@ FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agree
   if (options_.choiceMode == ChoiceMode::Counted) counted = countedTimes(agreed.rows, ranks_, true);
   chooser_.emplace(std::move(arms), counted, std::move(models));
   if (!options_.choiceFile.empty()) takeFromFile(comm);
-  told_ = report(chooser_->best()).arm;
+  told_ = seen_ = report(chooser_->best()).arm;
 }
 
 std::size_t FieldChoice::next() {
@@ -109,7 +109,10 @@ ChoiceReport FieldChoice::report(std::size_t number) const {
 }
 
 std::string FieldChoice::news(const ChoiceReport& report) {
-  if (report.trial || report.bestSeconds == 0 || report.arm == told_) return "";
+  constexpr int settled = 5;  // solves: two that are alike may take turns
+  if (report.trial || report.bestSeconds == 0) return "";
+  if (std::exchange(seen_, report.arm) != report.arm) since_ = 0;
+  if (report.arm == told_ || ++since_ < settled) return "";
   return said(report, std::exchange(told_, report.arm));
 }
 

@@ -50,7 +50,7 @@ class FieldChoice {
   int mostIterations(std::size_t number) const { return chooser_->mostIterations(number); }
   /// What is known as a solve begins, for its report.
   ChoiceReport report(std::size_t number) const;
-  /// For the user: the best way is another one than before; else empty.
+  /// For the user: the best way has been another one than was told for some solves; else empty.
   std::string news(const ChoiceReport& report);
 
   /// What a solve has shown, with the seconds of this rank.
@@ -78,6 +78,8 @@ class FieldChoice {
   std::size_t last_ = 0;
   std::optional<Observation> waiting_;
   std::string told_, written_;  ///< the name of the way that was told and written last
+  std::string seen_;            ///< of the best one, in so many solves that were no trials
+  int since_ = 0;
 };
 
 }  // namespace capstan::driver

@@ -10,7 +10,9 @@ namespace {
 
 // Spreads of logarithms: of a prediction by the model, of one measured solve, and of what any number of them leave.
 constexpr double spreadOfModel = 0.4, spreadOfFirst = 0.3, spreadOfSolve = 0.1, leastSpread = 0.02;
-constexpr double spreadOfRatio = 0.06;  ///< of iterations for a digit, from right-hand side to right-hand side
+constexpr double spreadOfPace = 0.06;   ///< of iterations for a digit, from right-hand side to right-hand side
+constexpr double newestOfSpread = 0.1;  ///< weight of the last solve in a spread
+constexpr double farthest = 1.0;        ///< logarithm of what was seen over what was expected, that counts for a spread
 constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
 constexpr double leastGain = 0.98;     ///< another arm has to be this much better, at its best
 constexpr double changesBelow = 0.97;  ///< times the best one's estimate: another one takes its place
@@ -22,6 +24,7 @@ constexpr int leastIterations = 10;
 constexpr int mostRemembered = 4;      ///< solves of another run that count: this one may differ
 constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was found on another machine or system
 constexpr double newest = 0.3;         ///< weight of the last solve in what is averaged
+constexpr double mostAveraged = 6;     ///< solves that an average with that weight is worth
 constexpr double mostAtOnce = 1.5;     ///< times what was measured before, that a solve may count for
 constexpr double fewestDigits = 0.3;   ///< of a solve that says something
 
@@ -29,17 +32,23 @@ constexpr int costsWorkedOutAgain = 10;  ///< where iterations differ by more th
 
 constexpr double leastSeconds = 1e-9;  ///< of an iteration: a clock may show none
 
+/// The spread of logarithms, from what is seen of them, `ratio` being what was seen over what was expected.
+void follow(double& spread, double ratio, double least) {
+  const double seen = std::min(std::abs(std::log(ratio)), farthest);
+  spread = std::max(least, std::sqrt(spread * spread + newestOfSpread * (seen * seen - spread * spread)));
+}
+
 void average(double& mean, double value, bool first) { mean = first ? value : mean + newest * (value - mean); }
 
 }  // namespace
 
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted, std::vector<GroupModel> groups)
-    : counted_(counted) {
+    : counted_(counted), solveSpread_(spreadOfSolve) {
   for (ArmModel& model : arms)
     arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
-  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, 0.0, 0.0, 0.0, 0});
+  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, 0.0, spreadOfPace, 0.0, 0.0, 0});
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 
@@ -63,8 +72,8 @@ std::optional<double> Chooser::estimate(std::size_t arm) const {
 double Chooser::spread(const Arm& arm) const {
   const Group& group = groupOf(arm);
   const double seconds = arm.solves == 0   ? spreadOfModel
-                         : arm.solves == 1 ? spreadOfFirst
-                                           : spreadOfSolve / std::sqrt(static_cast<double>(arm.solves - 1));
+                         : arm.solves == 1 ? std::max(spreadOfFirst, solveSpread_)
+                                           : solveSpread_ / std::sqrt(std::min<double>(arm.solves - 1, mostAveraged));
   const double both = std::hypot(std::max(leastSpread, seconds), std::sqrt(arm.ratioVariance));
   if (!group.known) return std::hypot(both, group.model.paceSpread);
   const Group& best = groupOf(arms_[best_]);
@@ -319,10 +328,11 @@ void Chooser::learnPace(std::size_t index, double iterations) {
   Arm& arm = arms_[index];
   Group& group = groups_[arm.model.group];
   if (index == group.best || !group.known) {
+    if (group.known) follow(group.spread, iterations / (arm.model.ratio * group.pace), spreadOfPace);
     average(group.pace, iterations / arm.model.ratio, !group.known);
   } else {
     // What is seen and what was expected, each by what it is worth.
-    const double weight = arm.ratioVariance / (arm.ratioVariance + spreadOfRatio * spreadOfRatio);
+    const double weight = arm.ratioVariance / (arm.ratioVariance + group.spread * group.spread);
     arm.model.ratio *= std::pow(iterations / (group.pace * arm.model.ratio), weight);
     arm.ratioVariance *= 1 - weight;
   }
@@ -353,6 +363,7 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
       arm.modelled = modelSeconds(arm);
       double correction = seconds / (seen.iterations * arm.modelled);
       // One solve that something else has disturbed tells little of the next.
+      if (arm.solves > 1) follow(solveSpread_, correction / arm.correction, spreadOfSolve);
       if (arm.solves > 1) correction = std::clamp(correction, arm.correction / mostAtOnce, arm.correction * mostAtOnce);
       average(arm.correction, correction, arm.solves < 2);
     }

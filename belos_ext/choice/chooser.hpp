@@ -149,6 +149,7 @@ class Chooser {
     bool known = false;           ///< pace and the time of M
     double preconditioner = 0.0;  ///< seconds of an application of M
     double pace = 0.0;            ///< iterations of a digit of an arm whose ratio is 1
+    double spread = 0.0;          ///< of the logarithm of that, from solve to solve
     double expected = 0.0;        ///< iterations of a solve by such an arm
     double bestPace = 0.0;        ///< that of the best arm's group when this one was measured last
     std::size_t best = 0;         ///< the best of its arms
@@ -190,6 +191,7 @@ class Chooser {
   MachineTimes times_;    ///< but for that of M
   bool resumed_ = false;  ///< what is known is of another run
   double digits_ = 0.0;   ///< of a solve
+  double solveSpread_;    ///< of the logarithm of seconds an iteration, from solve to solve of an arm
   std::size_t best_ = 0;
   bool triedLast_ = false;
   bool timed_ = false;  ///< times, by a method that counts what it does
