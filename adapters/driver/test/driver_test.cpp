@@ -251,7 +251,7 @@ Wishes openWishes(const char* mode) {
 
 TEST(Driver, ChoosesMultigridWhereItTakesLess) {
   const auto driver = makeDriver();
-  const auto taken = solveInTurn(openWishes("counted"), 8, *driver);
+  const auto taken = solveInTurn(openWishes("counted"), 24, *driver);
   EXPECT_EQ(taken.preconditioners.front(), "diagonal");
   EXPECT_EQ(taken.methods.front(), "capstan_cg");
   EXPECT_EQ(taken.preconditioners.back(), "exact");
