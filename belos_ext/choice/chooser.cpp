@@ -21,12 +21,10 @@ constexpr double trialsAtFirst = 2;    ///< solves of the best arm's time, that 
 constexpr double anotherSystem = 1.3;  ///< times the pace, or a part of it: what failed may be tried again
 constexpr double trialLength = 1.5;    ///< of the best arm's time, after which another one goes on
 constexpr int leastIterations = 10;
-constexpr int mostRemembered = 4;      ///< solves of another run that count: this one may differ
-constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was found on another machine or system
-constexpr double newest = 0.3;         ///< weight of the last solve in what is averaged
-constexpr double mostAveraged = 6;     ///< solves that an average with that weight is worth
-constexpr double mostAtOnce = 1.5;     ///< times what was measured before, that a solve may count for
-constexpr double fewestDigits = 0.3;   ///< of a solve that says something
+constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
+constexpr double mostAveraged = 6;    ///< solves that an average with that weight is worth
+constexpr double mostAtOnce = 1.5;    ///< times what was measured before, that a solve may count for
+constexpr double fewestDigits = 0.3;  ///< of a solve that says something
 
 constexpr int costsWorkedOutAgain = 10;  ///< where iterations differ by more than this part of them
 
@@ -55,7 +53,7 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
 double Chooser::modelSeconds(const Arm& arm) const {
   const Group& group = groupOf(arm);
   MachineTimes times = times_;
-  if (group.known && !counted_) {
+  if (group.preconditioner > 0 && !counted_) {
     times.preconditioner = group.preconditioner;
   } else if (group.model.work > 0) {
     times.preconditioner = group.model.work * times_.product;
@@ -127,64 +125,6 @@ std::optional<std::size_t> Chooser::mightSolve() const {
   return std::nullopt;
 }
 
-void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index) {
-  Group& group = groups_[index];
-  for (const ChoiceKnowledge::Arm& from : known.arms) {
-    for (Arm& arm : arms_) {
-      if (arm.model.name != from.name || arm.model.group != index) continue;
-      if (same && from.failed) {
-        arm.failed = true;
-        arm.failures = from.failures;
-        arm.failedPace = known.pace;
-      }
-      if (from.solves == 0) continue;
-      arm.model.ratio = from.ratio;
-      arm.ratioVariance = same ? from.ratioVariance : std::max(from.ratioVariance, spreadOfPrior * spreadOfPrior);
-      if (!same) continue;
-      arm.solves = std::min(from.solves, mostRemembered);
-      arm.correction = from.correction;
-      arm.modelled = from.modelled;
-      arm.unsolved = from.unsolved;
-      arm.resumed = true;
-    }
-  }
-  const auto named = [&](const Arm& arm) { return arm.model.name == known.best && arm.model.group == index; };
-  const auto found = std::find_if(arms_.begin(), arms_.end(), named);
-  const bool first = !known_;  // of the groups that are known
-  if (same) {
-    resumed_ = true;
-    if (!counted_) times_ = known.times;
-    timed_ = true;
-    group.preconditioner = known.times.preconditioner;
-    group.pace = known.pace;
-    expectIterations(index, known.expected);
-    group.known = std::any_of(arms_.begin(), arms_.end(),
-                              [&](const Arm& arm) { return arm.model.group == index && arm.solves > 0; });
-    known_ = known_ || group.known;
-    digits_ = known.pace > 0 ? known.expected / known.pace : 0.0;
-    if (group.known) expectPaces(group);
-    const auto best = static_cast<std::size_t>(found - arms_.begin());
-    if (found != arms_.end() && found->solves > 0 && (first || *estimate(best) < *estimate(best_))) best_ = best;
-    chooseBest();
-    for (Group& one : groups_) one.bestPace = groupOf(arms_[best_]).pace;
-  } else if (found != arms_.end()) {
-    best_ = static_cast<std::size_t>(found - arms_.begin());
-  }
-}
-
-std::optional<ChoiceKnowledge> Chooser::knowledge(std::size_t index) const {
-  const Group& group = groups_[index];
-  if (!group.known) return std::nullopt;
-  ChoiceKnowledge known{times_, group.pace, group.expected, arms_[group.best].model.name, {}};
-  if (!counted_) known.times.preconditioner = group.preconditioner;
-  for (const Arm& arm : arms_) {
-    if (arm.model.group != index || (arm.solves == 0 && !arm.failed)) continue;
-    known.arms.push_back({arm.model.name, arm.solves, arm.correction, arm.model.ratio, arm.ratioVariance, arm.modelled,
-                          arm.unsolved, arm.failed, arm.failures});
-  }
-  return known;
-}
-
 std::size_t Chooser::choose() {
   std::optional<std::size_t> trial;
   if (!triedLast_) trial = mightSolve();
@@ -220,7 +160,8 @@ void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   const bool first = !std::exchange(timed_, true);
   average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
   if (seen.preconditioners > 0) {
-    average(group.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners), !group.known);
+    average(group.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners),
+            group.preconditioner == 0);
   }
   times_.preconditioner = group.preconditioner;
   const IterationCost& iteration = arm.iteration;

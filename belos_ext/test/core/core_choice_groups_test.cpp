@@ -1,0 +1,170 @@
+/// \file
+/// CAPSTAN's decisions where there are several preconditioners: groups of arms, each with iterations and a time of M of
+/// its own, against a machine that is made up. No clock is looked at.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "belos_ext/choice/chooser.hpp"
+
+namespace capstan::testing {
+namespace {
+
+constexpr double product = 2e-6, pass = 1e-8;
+
+/// One product, one M, so many bytes a row.
+IterationCost iterationOf(double bytes) { return {{1, 1, 1, 0, 0, bytes}, false, 1}; }
+
+/// A cheap M, of which a system takes many iterations, with two methods, and a costly one with one.
+struct Machine {
+  double many = 100, few = 8;           ///< iterations of eight digits
+  double cheap = 2e-6, costly = 50e-6;  ///< seconds of M
+  std::vector<ArmModel> arms = {{"plain", [](int) { return iterationOf(100); }, "CG", true},
+                                {"wide", [](int) { return iterationOf(400); }, "CG", true},
+                                {"plain", [](int) { return iterationOf(500); }, "GMRES", false}};
+  std::vector<GroupModel> groups = {{3, 2, 0.8, 1}, {1, 1, 0.6, 25}};
+
+  Machine() { arms[2].group = 1; }
+
+  double seconds(std::size_t arm) const {
+    const double n = arm == 2 ? few : many;
+    return n * (product + (arm == 2 ? costly : cheap) + pass * arms[arm].iteration(1).cost.bytes);
+  }
+  Observation solve(std::size_t arm) const {
+    const double n = arm == 2 ? few : many;
+    Observation seen;
+    seen.seconds = seconds(arm);
+    seen.productSeconds = n * product;
+    seen.preconditionerSeconds = n * (arm == 2 ? costly : cheap);
+    seen.kernelSeconds = n * pass * arms[arm].iteration(1).cost.bytes;
+    seen.products = seen.preconditioners = seen.reductions = std::lround(n);
+    seen.iterations = static_cast<int>(n);
+    seen.digits = 8;
+    return seen;
+  }
+  Chooser chooser() const { return Chooser(arms, std::nullopt, groups); }
+};
+
+std::vector<std::size_t> solveMany(const Machine& machine, Chooser& chooser, int solves) {
+  std::vector<std::size_t> taken;
+  for (int k = 0; k < solves; ++k) {
+    taken.push_back(chooser.choose());
+    chooser.learn(taken.back(), machine.solve(taken.back()));
+  }
+  return taken;
+}
+
+TEST(ChooserGroups, FindTheFasterPreconditioner) {
+  for (const double many : {40.0, 100.0, 400.0}) {
+    Machine machine;
+    machine.many = many;
+    Chooser chooser = machine.chooser();
+    const auto taken = solveMany(machine, chooser, 20);
+    EXPECT_EQ(taken.front(), 0U);
+    EXPECT_EQ(chooser.best(), machine.seconds(2) < machine.seconds(0) ? 2U : 0U) << many;
+  }
+}
+
+// What is expected of the costly one follows from the iterations with the cheap one: 3 d^2 of them, and d.
+TEST(ChooserGroups, ExpectWhatAnotherOneTells) {
+  Machine machine;
+  machine.many = 8 * 27;  // 27 a digit: d = 3
+  Chooser chooser = machine.chooser();
+  chooser.choose();
+  EXPECT_FALSE(chooser.estimate(2));
+  chooser.learn(0, machine.solve(0));
+  EXPECT_NEAR(*chooser.estimate(2), 3 * (product + 25 * product + 500 * pass), 1e-12);
+  EXPECT_NEAR(*chooser.estimate(0), machine.seconds(0) / 8, 1e-12);
+}
+
+TEST(ChooserGroups, DoNotTryAnotherOneWhereSolvesAreShort) {
+  Machine machine;
+  machine.many = 4;
+  Chooser chooser = machine.chooser();
+  const auto taken = solveMany(machine, chooser, 100);
+  EXPECT_EQ(std::count(taken.begin(), taken.end(), 2U), 0);
+}
+
+TEST(ChooserGroups, KeepTheirTimesOfM) {
+  Machine machine;
+  Chooser chooser = machine.chooser();
+  for (const std::size_t arm : {0U, 2U, 0U, 2U}) chooser.learn(arm, machine.solve(arm));
+  EXPECT_NEAR(*chooser.estimate(0), machine.seconds(0) / 8, 1e-9);
+  EXPECT_NEAR(*chooser.estimate(2), machine.seconds(2) / 8, 1e-9);
+  EXPECT_EQ(chooser.best(0), 0U);
+  EXPECT_EQ(chooser.best(1), 2U);
+}
+
+TEST(ChooserGroups, TryTheOtherOneWhereOneDoesNotSolve) {
+  Machine machine;
+  machine.many = 4;  // cheap, if it only were enough
+  Chooser chooser = machine.chooser();
+  std::vector<std::size_t> taken;
+  for (int k = 0; k < 6; ++k) {
+    taken.push_back(chooser.choose());
+    Observation seen = machine.solve(taken.back());
+    seen.solved = taken.back() == 2;
+    chooser.learn(taken.back(), seen);
+  }
+  EXPECT_NE(std::count(taken.begin(), taken.end(), 2U), 0);
+  EXPECT_EQ(chooser.best(), 2U);
+}
+
+// An M that is not symmetric, which shows where none of its arms has solved, says nothing of the other one.
+TEST(ChooserGroups, FailEachForItself) {
+  Machine machine;
+  machine.arms[2].symmetric = true;
+  Chooser chooser = machine.chooser();
+  chooser.learn(0, machine.solve(0));
+  Observation seen = machine.solve(2);
+  seen.failed = true;
+  chooser.learn(2, seen);
+  EXPECT_TRUE(chooser.failed(2));
+  EXPECT_FALSE(chooser.failed(0));
+  EXPECT_FALSE(chooser.failed(1));
+  seen.asymmetric = true;  // of A: all of them
+  chooser.learn(0, seen);
+  EXPECT_TRUE(chooser.failed(0) && chooser.failed(1) && chooser.failed(2));
+}
+
+TEST(ChooserGroups, GoOnWithWhatAnotherRunHasFound) {
+  Machine machine;
+  Chooser first = machine.chooser();
+  solveMany(machine, first, 20);
+  Chooser second = machine.chooser();
+  for (const std::size_t group : {0U, 1U}) {
+    ASSERT_TRUE(first.knowledge(group));
+    second.resume(*first.knowledge(group), true, group);
+  }
+  EXPECT_EQ(second.choose(), first.best());
+  EXPECT_NEAR(*second.estimate(0), *first.estimate(0), 1e-9);
+  EXPECT_NEAR(*second.estimate(2), *first.estimate(2), 1e-9);
+}
+
+// Of a solver that counts nothing, seconds are all there is.
+TEST(ChooserGroups, CompareWhatCountsNothing) {
+  Machine machine;
+  machine.arms[2].symmetric = false;
+  for (const bool faster : {true, false}) {
+    Chooser chooser = machine.chooser();
+    for (int k = 0; k < 20; ++k) {
+      const std::size_t arm = k == 0 ? 2 : chooser.choose();
+      Observation seen = machine.solve(arm);
+      if (arm == 2) {
+        seen = {};
+        seen.seconds = machine.seconds(0) * (faster ? 0.5 : 2);
+        seen.iterations = 8;
+        seen.digits = 8;
+      }
+      chooser.learn(arm, seen);
+    }
+    EXPECT_EQ(chooser.best(), faster ? 2U : 0U);
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing
