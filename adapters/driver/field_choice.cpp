@@ -29,7 +29,8 @@ SolverOptions optionsOf(const MethodTraits& method, const Settings& settings) {
 // with DIC (CAPSTAN CG on 1 and 2 ranks, set-up included). Where 2.5 cycles make a digit of a pressure, 20 iterations
 // with DIC do; where a third of a cycle does, of a velocity, a third of one with DILU.
 GroupModel groupOf(const PreconditionerChoice& choice) {
-  if (choice.cycle) return {1, 1, 0.6, 25};
+  // Where solves are short there is nothing to gain: a cycle sets up all levels first.
+  if (choice.cycle) return {1, 1, 0.6, 25, 24};
   if (choice.solves) return {3, 2, 1.2, 2};  // a smoother, of which less is known
   return {3, 2, 0.8, choice.own != 0 ? 1.0 : 0.0};
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <map>
 
+#include "IOdictionary.H"
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/trilinos_library.hpp"
 
 namespace capstan::foam {
@@ -32,6 +34,15 @@ std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
   return mesh->name() + "/" + field;
 }
 
+// By the schemes of the case, as OpenFOAM's time schemes are chosen.
+bool isSteady(const Foam::polyMesh& mesh) {
+  const auto& known = mesh.thisDb();
+  if (!known.foundObject<Foam::IOdictionary>("fvSchemes")) return false;
+  const auto& schemes = known.lookupObject<Foam::IOdictionary>("fvSchemes");
+  if (!schemes.isDict("ddtSchemes")) return false;
+  return valueOr<Foam::word>(schemes.subDict("ddtSchemes"), "default", "none") == "steadyState";
+}
+
 }  // namespace
 
 std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::polyMesh* mesh,
@@ -46,6 +57,7 @@ std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const 
     context = std::make_shared<FieldContext>();
     context->label = fieldLabel(mesh, field);
     context->driver = trilinos().fieldDriver(name);
+    context->steady = mesh != nullptr && isSteady(*mesh);
     context->ordered = ordered;
   }
   return context;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <stdexcept>
 
 #include "Time.H"
 #include "adapters/driver/row_sums.hpp"
@@ -97,7 +98,11 @@ driver::Agreement FieldSystem::agree(driver::Shares& shares) {
 driver::Norms FieldSystem::firstResidual(double* r) {
   auto& rowSums = context_.rowSums;
   rowSums.setSize(psi_.size());
-  multiply(psi_.cdata(), r);
+  {
+    // Of the application's own field, and no other: a patch with a jump, as a fan has, adds it where it sees that one.
+    BorrowedField product(r, psi_.size());
+    system_.matrix.Amul(product.field(), psi_, system_.interfaceBouCoeffs, system_.interfaces, component_);
+  }
   system_.matrix.sumA(rowSums, system_.interfaceBouCoeffs, system_.interfaces);
   auto sums = driver::sumsOverRows<3>(psi_.size(), [&](Foam::label cell, auto& sum) {
     const double reference = mean_ * rowSums[cell];
@@ -165,10 +170,11 @@ int FieldSystem::solveOwn(double* x, double target, int maxIterations) {
   controls.set("tolerance", target / normFactor_);
   controls.set("relTol", 0.0);
   controls.set("maxIter", Foam::label(maxIterations));
-  BorrowedField psi(x, psi_.size());
   const auto solver = Foam::lduMatrix::solver::New(self_.fieldName(), system_.matrix, system_.interfaceBouCoeffs,
                                                    self_.interfaceIntCoeffs(), system_.interfaces, controls);
-  return asInt(solver->solve(psi.field(), source_, component_).nIterations());
+  if (x != psi_.cdata()) throw std::logic_error("OpenFOAM's own solver is given another field than the application's");
+  auto& psi = const_cast<Foam::scalarField&>(psi_);  // as in firstResidual()
+  return asInt(solver->solve(psi, source_, component_).nIterations());
 }
 
 std::string FieldSystem::whyNoRows() const {
@@ -213,7 +219,7 @@ Foam::solverPerformance solveField(const Foam::lduMatrix::solver& self, const Ld
                                    Foam::scalarField& psi, const Foam::scalarField& source) {
   const auto* const mesh = dynamic_cast<const Foam::polyMesh*>(&system.matrix.mesh());
   const auto context = fieldContext(system.matrix, mesh, self.fieldName());
-  const auto controls = context->knownControls.of(dict, {system.matrix.symmetric(), mesh != nullptr});
+  const auto controls = context->knownControls.of(dict, {system.matrix.symmetric(), mesh != nullptr, context->steady});
   if (mesh != nullptr) context->solves.count(mesh->time().timeIndex());
   FieldSystem field(self, system, component, limits, mesh, *context, *controls, psi, source);
   const auto cost = context->driver->solve(field, controls->plan, controls->dump, psi.data(), controls->summary);

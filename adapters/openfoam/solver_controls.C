@@ -399,16 +399,19 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   SolverControls controls;
   driver::Wishes wishes;
   wishes.symmetric = symmetric;
-  wishes.recurs = matrix.ofCase;
+  // Not in a steady run: solves to a loose tolerance end where a guess has made the residual small, with errors that
+  // are smooth. T3A of simpleFoam converges in 408 iterations with guesses and 272 without them, in 269 with OpenFOAM's
+  // GAMG.
+  wishes.recurs = matrix.ofCase && !matrix.steady;
   if (dict.found("method")) wishes.method = textOf(dict, "method");
   if (dict.found("capstan")) wishes.settings = toSettings(dict.subDict("capstan"));
   if (dict.found("preconditioner")) wishes.preconditioner = readPreconditioner(dict, symmetric, controls);
   wishes.plain = ownPreconditioner(symmetric ? "DIC" : "DILU", nullptr, dict, SolverControls::Plain, controls);
   wishes.multigrid = ownPreconditioner("GAMG", nullptr, dict, SolverControls::Multigrid, controls);
   if (matrix.ofCase) wishes.solver = ownSolver(dict, symmetric, controls);
-  // A low limit is one for multigrid.
+  // A low limit is one for multigrid, or for the sweeps of a smoother.
   constexpr Foam::label low = 100;
-  wishes.multigridFirst = wishes.solver.cycle || valueOr<Foam::label>(dict, "maxIter", low) < low;
+  wishes.multigridFirst = wishes.solver.solves ? wishes.solver.cycle : valueOr<Foam::label>(dict, "maxIter", low) < low;
   remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
                         : wishes.multigridFirst ? wishes.multigrid
                                                 : wishes.plain);

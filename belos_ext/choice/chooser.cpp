@@ -98,12 +98,13 @@ std::optional<std::size_t> Chooser::second() const {
 std::optional<std::size_t> Chooser::worthATrial() const {
   if (!known_ || solves_ == 0) return std::nullopt;
   const double best = *estimate(best_);
+  const double iterations = groupOf(arms_[best_]).expected * arms_[best_].model.ratio;
   const double solve = seconds_ / static_cast<double>(solves_);
   const double atFirst = resumed_ ? 0.0 : trialsAtFirst * solve;  // another run has made these trials
   std::optional<std::size_t> found;
   double least = leastGain * best;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    if (!isRival(a)) continue;
+    if (!isRival(a) || (!groupOf(arms_[a]).known && iterations < groupOf(arms_[a]).model.worthFrom)) continue;
     const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
     const double beyond = std::max(0.0, expected / best - 1) * solve;
     if (lower >= least || regret_ + beyond > trialShare * seconds_ + atFirst) continue;

@@ -41,6 +41,7 @@ struct GroupModel {
   double factor = 1.0, power = 1.0;
   double paceSpread = 0.0;  ///< of the natural logarithm of that
   double work = 0.0;        ///< an application of M, expected, in products with A; 0: as it was measured last
+  double worthFrom = 0.0;   ///< iterations of a solve by the best arm: where they are fewer, it is not tried
 };
 
 /// A way of solving, as it is known beforehand.

@@ -81,6 +81,16 @@ TEST(ChooserGroups, ExpectWhatAnotherOneTells) {
   EXPECT_NEAR(*chooser.estimate(0), machine.seconds(0) / 8, 1e-12);
 }
 
+TEST(ChooserGroups, AreTriedFromTheirIterationsOn) {
+  for (const double worthFrom : {99.0, 101.0}) {
+    Machine machine;
+    machine.groups[1].worthFrom = worthFrom;
+    Chooser chooser = machine.chooser();
+    const auto taken = solveMany(machine, chooser, 20);
+    EXPECT_EQ(std::count(taken.begin(), taken.end(), 2U) > 0, worthFrom < machine.many);
+  }
+}
+
 TEST(ChooserGroups, DoNotTryAnotherOneWhereSolvesAreShort) {
   Machine machine;
   machine.many = 4;
