@@ -36,9 +36,8 @@ std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
 
 // By the schemes of the case, as OpenFOAM's time schemes are chosen.
 bool isSteady(const Foam::polyMesh& mesh) {
-  const auto& known = mesh.thisDb();
-  if (!known.foundObject<Foam::IOdictionary>("fvSchemes")) return false;
-  const auto& schemes = known.lookupObject<Foam::IOdictionary>("fvSchemes");
+  if (!mesh.foundObject<Foam::IOdictionary>("fvSchemes")) return false;
+  const auto& schemes = mesh.lookupObject<Foam::IOdictionary>("fvSchemes");
   if (!schemes.isDict("ddtSchemes")) return false;
   return valueOr<Foam::word>(schemes.subDict("ddtSchemes"), "default", "none") == "steadyState";
 }
