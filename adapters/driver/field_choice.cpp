@@ -78,7 +78,7 @@ FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agree
   for (const std::size_t number : groups_) models.push_back(groupOf(plan_.preconditioners[number]));
   std::optional<MachineTimes> counted;
   if (options_.choiceMode == ChoiceMode::Counted) counted = countedTimes(agreed.rows, ranks_, true);
-  chooser_.emplace(std::move(arms), counted, std::move(models));
+  chooser_.emplace(std::move(arms), counted, models);
   if (!options_.choiceFile.empty()) takeFromFile(comm);
   told_ = seen_ = report(chooser_->best()).arm;
 }

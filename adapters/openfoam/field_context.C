@@ -2,9 +2,9 @@
 #include <map>
 
 #include "IOdictionary.H"
+#include "ITstream.H"
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
-#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/trilinos_library.hpp"
 
 namespace capstan::foam {
@@ -38,8 +38,10 @@ std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
 bool isSteady(const Foam::polyMesh& mesh) {
   if (!mesh.foundObject<Foam::IOdictionary>("fvSchemes")) return false;
   const auto& schemes = mesh.lookupObject<Foam::IOdictionary>("fvSchemes");
-  if (!schemes.isDict("ddtSchemes")) return false;
-  return valueOr<Foam::word>(schemes.subDict("ddtSchemes"), "default", "none") == "steadyState";
+  if (!schemes.isDict("ddtSchemes") || !schemes.subDict("ddtSchemes").found("default")) return false;
+  const Foam::ITstream& scheme =
+      schemes.subDict("ddtSchemes").lookup("default");  // others have numbers behind the name
+  return scheme.size() == 1 && scheme[0].isWord() && scheme[0].wordToken() == "steadyState";
 }
 
 }  // namespace

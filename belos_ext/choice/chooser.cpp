@@ -40,7 +40,8 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 
 }  // namespace
 
-Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted, std::vector<GroupModel> groups)
+Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted,
+                 const std::vector<GroupModel>& groups)
     : counted_(counted), solveSpread_(spreadOfSolve) {
   for (ArmModel& model : arms)
     arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});

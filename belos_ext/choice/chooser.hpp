@@ -90,7 +90,7 @@ class Chooser {
   /// \param counted times are replaced by what the model makes of fixed ones: decisions depend on counts alone
   /// \param groups not empty
   explicit Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted = std::nullopt,
-                   std::vector<GroupModel> groups = {GroupModel{}});
+                   const std::vector<GroupModel>& groups = {GroupModel{}});
 
   /// Begins with what another run has found out; call it before the first choice. Arms are known by their names: of one
   /// that is not there nothing is taken. There is no trial before a solve has been learnt from.
