@@ -9,7 +9,7 @@ namespace capstan {
 namespace {
 
 // Spreads of logarithms: of a prediction by the model, of one measured solve, and of what any number of them leave.
-constexpr double spreadOfModel = 0.4, spreadOfFirst = 0.3, spreadOfSolve = 0.1, leastSpread = 0.02;
+constexpr double spreadOfModel = 0.4, spreadOfCold = 0.8, spreadOfFirst = 0.3, spreadOfSolve = 0.1, leastSpread = 0.02;
 constexpr double spreadOfPace = 0.06;   ///< of iterations for a digit, from right-hand side to right-hand side
 constexpr double newestOfSpread = 0.1;  ///< weight of the last solve in a spread
 constexpr double farthest = 1.0;        ///< logarithm of what was seen over what was expected, that counts for a spread
@@ -21,7 +21,9 @@ constexpr double trialsAtFirst = 2;    ///< solves of the best arm's time, that 
 constexpr double anotherSystem = 1.3;  ///< times the pace, or a part of it: what failed may be tried again
 constexpr double trialLength = 1.5;    ///< of the best arm's time, after which another one goes on
 constexpr int leastIterations = 10;
-constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
+constexpr int mostSilent = 8;   ///< after so many trials that told nothing, 2^8 solves pass until the next one
+constexpr double newest = 0.3;  ///< weight of the last solve in what is averaged
+constexpr double leastSize = 0.1, mostSize = 2.0;
 constexpr double mostAveraged = 6;    ///< solves that an average with that weight is worth
 constexpr double mostAtOnce = 1.5;    ///< times what was measured before, that a solve may count for
 constexpr double fewestDigits = 0.3;  ///< of a solve that says something
@@ -36,7 +38,10 @@ void follow(double& spread, double ratio, double least) {
   spread = std::max(least, std::sqrt(spread * spread + newestOfSpread * (seen * seen - spread * spread)));
 }
 
-void average(double& mean, double value, bool first) { mean = first ? value : mean + newest * (value - mean); }
+/// \param size of the solve over that of others: a short one tells less
+void average(double& mean, double value, bool first, double size = 1.0) {
+  mean = first ? value : mean + newest * std::clamp(size, leastSize, mostSize) * (value - mean);
+}
 
 }  // namespace
 
@@ -44,7 +49,7 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
                  const std::vector<GroupModel>& groups)
     : counted_(counted), solveSpread_(spreadOfSolve) {
   for (ArmModel& model : arms)
-    arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
+    arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false, false, 0, 0});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
   for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, 0.0, spreadOfPace, 0.0, 0.0, 0});
@@ -71,6 +76,7 @@ std::optional<double> Chooser::estimate(std::size_t arm) const {
 double Chooser::spread(const Arm& arm) const {
   const Group& group = groupOf(arm);
   const double seconds = arm.solves == 0   ? spreadOfModel
+                         : arm.cold        ? spreadOfCold
                          : arm.solves == 1 ? std::max(spreadOfFirst, solveSpread_)
                                            : solveSpread_ / std::sqrt(std::min<double>(arm.solves - 1, mostAveraged));
   const double both = std::hypot(std::max(leastSpread, seconds), std::sqrt(arm.ratioVariance));
@@ -105,7 +111,8 @@ std::optional<std::size_t> Chooser::worthATrial() const {
   std::optional<std::size_t> found;
   double least = leastGain * best;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    if (!isRival(a) || (!groupOf(arms_[a]).known && iterations < groupOf(arms_[a]).model.worthFrom)) continue;
+    if (!isRival(a) || solves_ < arms_[a].notBefore) continue;
+    if (!groupOf(arms_[a]).known && iterations < groupOf(arms_[a]).model.worthFrom) continue;
     const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
     const double beyond = std::max(0.0, expected / best - 1) * solve;
     if (lower >= least || regret_ + beyond > trialShare * seconds_ + atFirst) continue;
@@ -267,12 +274,13 @@ void Chooser::expectPaces(const Group& known) {
   }
 }
 
-void Chooser::learnPace(std::size_t index, double iterations) {
+void Chooser::learnPace(std::size_t index, const Observation& seen) {
   Arm& arm = arms_[index];
   Group& group = groups_[arm.model.group];
+  const double iterations = seen.iterations / seen.digits;
   if (index == group.best || !group.known) {
     if (group.known) follow(group.spread, iterations / (arm.model.ratio * group.pace), spreadOfPace);
-    average(group.pace, iterations / arm.model.ratio, !group.known);
+    average(group.pace, iterations / arm.model.ratio, !group.known, seen.digits / digits_);
   } else {
     // What is seen and what was expected, each by what it is worth.
     const double weight = arm.ratioVariance / (arm.ratioVariance + group.spread * group.spread);
@@ -287,7 +295,9 @@ void Chooser::learnPace(std::size_t index, double iterations) {
 
 void Chooser::learn(std::size_t index, const Observation& seen) {
   Arm& arm = arms_[index];
-  const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
+  const bool tells = seen.iterations > 0 && seen.iterations >= groupOf(arm).model.fewest * arm.model.ratio &&
+                     seen.digits > fewestDigits;
+  const double usual = groupOf(arm).expected * arm.model.ratio;
   if (tells) {
     average(digits_, seen.digits, !known_);
     expectIterations(arm.model.group, seen.iterations / arm.model.ratio);
@@ -308,12 +318,15 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
       // One solve that something else has disturbed tells little of the next.
       if (arm.solves > 1) follow(solveSpread_, correction / arm.correction, spreadOfSolve);
       if (arm.solves > 1) correction = std::clamp(correction, arm.correction / mostAtOnce, arm.correction * mostAtOnce);
-      average(arm.correction, correction, arm.solves < 2);
+      average(arm.correction, correction, arm.solves<2, usual> 0 ? seen.iterations / usual : 1.0);
     }
-    learnPace(index, seen.iterations / seen.digits);
+    arm.cold = !known_;
+    learnPace(index, seen);
     ++arm.solves;
     forgive();
   }
+  arm.silent = tells ? 0 : std::min(arm.silent + 1, mostSilent);
+  arm.notBefore = tells ? 0 : solves_ + (1L << arm.silent);
   if (seen.iterations > 0) arm.unsolved = !seen.solved;  // also where it has gained nothing that could be measured
   chooseBest();
 }

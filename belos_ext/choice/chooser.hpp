@@ -41,6 +41,7 @@ struct GroupModel {
   double factor = 1.0, power = 1.0;
   double paceSpread = 0.0;  ///< of the natural logarithm of that
   double work = 0.0;        ///< an application of M, expected, in products with A; 0: as it was measured last
+  int fewest = 1;           ///< a solve of fewer iterations tells nothing: its time is that of its start
   double worthFrom = 0.0;   ///< iterations of a solve by the best arm: where they are fewer, it is not tried
 };
 
@@ -143,6 +144,9 @@ class Chooser {
     int failures = 0;         ///< so far; 0 where it has failed for all systems: A or M is not symmetric
     double failedPace = 0.0;  ///< the pace of the system that it failed for; 0: not known yet
     bool resumed = false;     ///< known from another run, and not solved by in this one
+    bool cold = false;        ///< measured once, in the first solve of the run, which makes and learns what others find
+    long notBefore = 0;       ///< the solves after which a trial may follow one that has told nothing
+    int silent = 0;           ///< trials in a row that have told nothing
   };
 
   struct Group {
@@ -180,8 +184,8 @@ class Chooser {
   void chooseBest();
   /// Of those that were measured; before one was, and where the best has failed, the first that is left.
   std::size_t bestOf(std::optional<std::size_t> group) const;
-  /// Of the iterations of a digit: where the arm has been measured, its own, else those of the group.
-  void learnPace(std::size_t arm, double iterations);
+  /// Of the iterations of a digit: those of the group where the arm is its best one, else its own.
+  void learnPace(std::size_t arm, const Observation& seen);
   std::optional<std::size_t> worthATrial() const;
   /// Where the best arm does not solve: the first arm of another family that has not been tried.
   std::optional<std::size_t> mightSolve() const;
