@@ -32,7 +32,8 @@ GroupModel groupOf(const PreconditionerChoice& choice) {
   // Where solves are short there is nothing to gain: a cycle sets up all levels first.
   if (choice.cycle) return {1, 1, 0.6, 25, 1, 24};
   if (choice.solves) return {3, 2, 1.2, 2, 2};  // a smoother, of which less is known
-  return {3, 2, 0.8, choice.own != 0 ? 1.0 : 0.0, 4};
+  if (choice.own == 0) return {3, 2, 0.8};      // of Trilinos: it may be multigrid, whose iterations are few
+  return {3, 2, 0.8, 1, 4};
 }
 
 // Little is known of a method of Belos or of the host: one reduction, a product, M, and ten vectors read or written.

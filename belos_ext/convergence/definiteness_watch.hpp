@@ -6,8 +6,9 @@
 ///
 /// Hestenes and Stiefel's CG often converges although (p, A p) or (r, M^{-1} r) was negative once, or A is a little
 /// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen and the residual has found
-/// no new minimum for long or has risen far above it, or where something else is known against it and its pace is too slow for the iterations
-/// that are left. A method without short recurrences then goes on. Replicated: fed with reduced numbers only.
+/// no new minimum for long or has risen far above it, or where something else is known against it and its pace is too
+/// slow for the iterations that are left. A method without short recurrences then goes on. Replicated: fed with reduced
+/// numbers only.
 
 #include <algorithm>
 #include <cmath>

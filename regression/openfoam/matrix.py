@@ -206,13 +206,19 @@ def summary(run):
     found = re.search(r"^total: (\d+) solves, (\d+) iterations", run.log, re.MULTILINE)
     if not found:
         return ["Capstan's summary is missing"]
-    # OpenFOAM's own solvers write their names in capitals, or "diagonal"; those of Capstan and Belos have others.
+    # Field, method, preconditioner, solves, unconverged, builds, iterations. Solves by OpenFOAM's own solvers may be its own.
+    rows = [(row[1], int(row[3]), int(row[6])) for row in map(str.split, run.log[:found.start()].splitlines())
+            if len(row) > 7 and all(cell.isdecimal() for cell in row[3:7])]
     ours = [solve for solve in run.solves if re.match(r"capstan", solve.solver)]
     counted = len(ours), sum(solve.iterations for solve in ours)
-    said = int(found[1]), int(found[2])
-    if said == counted:
-        return []
-    return [f"summary: {said[0]} solves, {said[1]} iterations; the log has {counted[0]}, {counted[1]}"]
+    said = tuple(sum(row[k] for row in rows if row[0].startswith("capstan")) for k in (1, 2))
+    messages = []
+    if said != counted:
+        messages.append(f"summary: {said[0]} solves, {said[1]} iterations; the log has {counted[0]}, {counted[1]}")
+    total = tuple(sum(row[k] for row in rows) for k in (1, 2))
+    if total != (int(found[1]), int(found[2])):
+        messages.append(f"summary: the rows have {total[0]} solves, {total[1]} iterations; the total says {found[1]}, {found[2]}")
+    return messages
 
 
 def run_test(test, baseline, folder, env, seconds):

@@ -29,7 +29,15 @@ def solve(field, iterations, converged=True, solver="capstan_cg"):
     return Solve("", field, solver, 1.0, 0.1, iterations, field, converged)
 
 
-def run_of(folder, solves, log="total: 2 solves, 30 iterations, 0.1 s", last="3"):
+SUMMARY = """\
+field method        preconditioner solves unconverged builds iterations passes
+p     capstan_cg    DIC                 1           0      0         10      1
+Ux    capstan_gmres none                1           0      0         20      1
+{}total: {} solves, {} iterations, 0.1 s
+"""
+
+
+def run_of(folder, solves, log=SUMMARY.format("", 2, 30), last="3"):
     (folder / "1").mkdir(parents=True)
     (folder / "1/p").write_text(FIELD.format(last), encoding="utf-8")
     return workspace.Run(folder, 1, solvers.Choice("capstan_cg"), log, solves, {"p": 1.0}, 2.0)
@@ -147,6 +155,10 @@ class Judging(Temporary):
         solves = [solve("p", 10), solve("Ux", 20, solver="capstan_gmres"), solve("rho", 0, solver="diagonal")]
         self.assertEqual(matrix.summary(self.ran(*solves)), [])
         self.assertEqual(len(matrix.summary(self.ran(solve("p", 10)))), 1)
+        own = "Uy    smoothSolver  smoothSolver        1           0      0          5      1\n"
+        for total, problems in (((3, 35), 0), ((2, 30), 1)):
+            text = SUMMARY.format(own, *total)
+            self.assertEqual(len(matrix.summary(self.ran(*solves, solve("Uy", 5, solver="smoothSolver"), log=text))), problems)
         self.assertEqual(matrix.summary(self.ran(*solves, log="End")), ["Capstan's summary is missing"])
 
     def test_survey(self):
