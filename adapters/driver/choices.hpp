@@ -52,7 +52,7 @@ struct Wishes {
   std::optional<PreconditionerChoice> preconditioner;  ///< nothing: none was named
   PreconditionerChoice plain;      ///< the host's own of little work, which any matrix of this kind has
   PreconditionerChoice multigrid;  ///< the host's own; a choice where no preconditioner was named
-  PreconditionerChoice solver;     ///< the host's own solver, a choice where nothing was named; name none: not known
+  PreconditionerChoice solver;     ///< the host's own solver, a choice where nothing was named; else it does not solve
   bool multigridFirst = false;     ///< it begins, and limits of iterations are meant for its cycles
   bool symmetric = false;
   bool recurs = false;  ///< solves resemble earlier ones: steps in time, or of an iteration

@@ -130,7 +130,13 @@ DrivenSolve::Ending DrivenSolve::tryWay() {
   const bool givenUp = ending == Ending::Failed || (ending == Ending::Limit && bounded);
   if (!trial || !givenUp) return ending;
   take(choice_->best());
-  limit_ = cost_.iterations + std::min(limitOf(*preconditioner_), std::numeric_limits<int>::max() - cost_.iterations);
+  return goOn();
+}
+
+// By the way that was taken last, with a limit of its own.
+DrivenSolve::Ending DrivenSolve::goOn() {
+  constexpr int most = std::numeric_limits<int>::max();
+  limit_ = cost_.iterations + std::min(limitOf(*preconditioner_), most - cost_.iterations);
   return attempt({way_->solver, *preconditioner_});
 }
 
@@ -144,7 +150,7 @@ DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool bounded) {
   seen_.digits = usefulDigits(first);
   seen_.solved = ending == Ending::Done;
   seen_.failed = seen_.failed || ending == Ending::Failed || (bounded && ending == Ending::Limit);
-  choice_->saw(number_, seen_);
+  choice_->saw(seen_);
   return ending;
 }
 
@@ -158,9 +164,7 @@ DrivenSolve::Ending DrivenSolve::goOnWithOther(Ending ending) {
   warn({before + " does not meet the tolerance within " + host_.facts.limit + "; " + now +
             " goes on, with a limit of its own",
         "by " + now + " after " + host_.facts.limit, now});
-  constexpr int most = std::numeric_limits<int>::max();
-  limit_ = cost_.iterations + std::min(limitOf(*preconditioner_), most - cost_.iterations);
-  return attempt({way_->solver, *preconditioner_});
+  return goOn();
 }
 
 DrivenSolve::Ending DrivenSolve::goOnSafely() {

@@ -41,6 +41,7 @@ class DrivenSolve {
   int limitOf(const PreconditionerChoice& preconditioner) const;
   Ending tryWay();
   Ending attemptAndLearn(bool bounded);
+  Ending goOn();
   Ending goOnWithOther(Ending ending);
   Ending goOnSafely();
   Ending attempt(const Attempt& attempt);

@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <Teuchos_Comm.hpp>
-#include <Teuchos_ParameterList.hpp>
 #include <algorithm>
 #include <iostream>
 #include <stdexcept>
@@ -16,14 +15,6 @@
 
 namespace capstan::driver {
 namespace {
-
-SolverOptions optionsOf(const MethodTraits& method, const Settings& settings) {
-  Parameters parameters(method);
-  Teuchos::ParameterList list;
-  copySettings(settings, &*parameters.valid(), list);
-  parameters.merge(list);
-  return parameters.options();
-}
 
 // Of the host's own preconditioners, as OpenFOAM has them. A cycle of multigrid takes the time of 17 to 33 iterations
 // with DIC (CAPSTAN CG on 1 and 2 ranks, set-up included). Where 2.5 cycles make a digit of a pressure, 20 iterations
@@ -40,7 +31,7 @@ GroupModel groupOf(const PreconditionerChoice& choice) {
 ArmModel modelOf(const Way& way) {
   const MethodTraits* const method = findMethod(way.solver.method);
   if (method != nullptr) {
-    return capstan::modelOf({method, way.arm}, optionsOf(*method, way.solver.settings), true);
+    return capstan::modelOf({method, way.arm}, parametersOf(*method, way.solver.settings).options(), true);
   }
   return {way.solver.method, [](int) { return IterationCost{{1, 1, 1, 0, 0, 80}}; }, way.solver.method};
 }
@@ -66,7 +57,7 @@ FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agree
     }
   }
   if (!chooses()) return;
-  options_ = optionsOf(choosingMethod(), plan_.choice);
+  options_ = parametersOf(choosingMethod(), plan_.choice).options();
   options_.outputStream = Teuchos::null;
   std::vector<ArmModel> arms;
   for (const Way& way : ways_) {
@@ -118,9 +109,8 @@ std::string FieldChoice::news(const ChoiceReport& report) {
   return said(report, std::exchange(told_, report.arm));
 }
 
-void FieldChoice::saw(std::size_t number, const Observation& seen) {
+void FieldChoice::saw(const Observation& seen) {
   if (!chooses() || options_.choiceMode == ChoiceMode::Fixed) return;
-  last_ = number;
   waiting_ = seen;
 }
 
@@ -163,9 +153,7 @@ void FieldChoice::takeFromFile(const Teuchos::Comm<int>& comm) {
 
 void FieldChoice::keepInFile() {
   const std::string best = report(chooser_->best()).best;
-  const long solves = chooser_->solves();
-  const bool powerOfTwo = (solves & (solves - 1)) == 0;
-  if (rank_ != 0 || (!powerOfTwo && written_ == best)) return;
+  if (rank_ != 0 || !isToBeKept(*chooser_, best, written_)) return;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     const auto known = chooser_->knowledge(g);
     if (!known) continue;

@@ -53,8 +53,8 @@ class FieldChoice {
   /// For the user: the best way has been another one than was told for some solves; else empty.
   std::string news(const ChoiceReport& report);
 
-  /// What a solve has shown, with the seconds of this rank.
-  void saw(std::size_t number, const Observation& seen);
+  /// What the solve by the way of next() has shown, with the seconds of this rank.
+  void saw(const Observation& seen);
   /// The seconds of this rank that the others have to know of.
   ObservedSeconds secondsToShare() const { return waiting_ ? secondsOf(*waiting_) : ObservedSeconds{}; }
   /// Learns of the last solve by their means over the ranks.

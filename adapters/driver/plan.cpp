@@ -24,18 +24,17 @@ Settings together(Settings settings, const Settings& more) {
 // save as much with multigrid, more than three save more with DIC only.
 Settings ofEarlierSolves() { return {{"Initial_Guess", std::string("projection 3")}}; }
 
+// Of CAPSTAN alone: no method that it chooses takes it.
 bool isOfChoice(const ParameterRow* row) {
-  return row != nullptr && (row->name == "Choice" || row->name == "Choice File");
+  return row != nullptr && std::none_of(methods().begin(), methods().end(),
+                                        [row](const MethodTraits& method) { return row->appliesTo(method); });
 }
 
 // What CAPSTAN is told, of which each method gets what it takes.
 class Given {
  public:
-  explicit Given(const Settings& settings) : parameters_(choosingMethod()), valid_(parameters_.valid()) {
-    Teuchos::ParameterList list;
-    copySettings(settings, valid_.get(), list);
-    parameters_.merge(list);
-  }
+  explicit Given(const Settings& settings)
+      : parameters_(parametersOf(choosingMethod(), settings)), valid_(parameters_.valid()) {}
 
   const Parameters& parameters() const { return parameters_; }
   const ParameterRow* row(const Setting& setting) const { return findParameter(canonicalName(setting.name, &*valid_)); }
@@ -44,7 +43,7 @@ class Given {
     Settings taken;
     for (const Setting& setting : settings) {
       const ParameterRow* const known = row(setting);
-      if (known != nullptr && known->appliesTo(method) && !isOfChoice(known)) taken.push_back(setting);
+      if (known != nullptr && known->appliesTo(method)) taken.push_back(setting);
     }
     return taken;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "adapters/values/typed_values.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::driver {
@@ -59,6 +60,14 @@ void copySettings(const Settings& settings, const Teuchos::ParameterList* valid,
       setConverted(setting, name, valid, list);
     }
   }
+}
+
+Parameters parametersOf(const MethodTraits& method, const Settings& settings) {
+  Parameters parameters(method);
+  Teuchos::ParameterList list;
+  copySettings(settings, &*parameters.valid(), list);
+  parameters.merge(list);
+  return parameters;
 }
 
 }  // namespace capstan::driver

@@ -11,6 +11,11 @@ namespace Teuchos {
 class ParameterList;
 }
 
+namespace capstan {
+struct MethodTraits;
+class Parameters;
+}  // namespace capstan
+
 namespace capstan::driver {
 
 /// One entry as the application's dictionary gave it: a value, or a list of further settings.
@@ -33,5 +38,8 @@ void copySettings(const Settings& settings, const Teuchos::ParameterList* valid,
 
 /// The name in \p valid that equals \p name up to case and '_' for ' '; else \p name with blanks for '_'. Local.
 std::string canonicalName(const std::string& name, const Teuchos::ParameterList* valid);
+
+/// The parameters of a solver of Capstan's with these settings. Local. Throws as Parameters::merge().
+Parameters parametersOf(const MethodTraits& method, const Settings& settings);
 
 }  // namespace capstan::driver

@@ -48,11 +48,17 @@ void average(double& mean, double value, bool first, double size = 1.0) {
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted,
                  const std::vector<GroupModel>& groups)
     : counted_(counted), solveSpread_(spreadOfSolve) {
-  for (ArmModel& model : arms)
-    arms_.push_back({std::move(model), {}, 0, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false, false, 0, 0});
-  for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
+  for (ArmModel& model : arms) {
+    Arm& arm = arms_.emplace_back();
+    arm.model = std::move(model);
+    arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
+  }
   if (counted_) times_ = *counted_;
-  for (const GroupModel& model : groups) groups_.push_back({model, false, 0.0, 0.0, spreadOfPace, 0.0, 0.0, 0});
+  for (const GroupModel& model : groups) {
+    Group& group = groups_.emplace_back();
+    group.model = model;
+    group.spread = spreadOfPace;
+  }
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 

@@ -76,6 +76,12 @@ ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
   return report;
 }
 
+bool isToBeKept(const Chooser& chooser, const std::string& best, const std::string& written) {
+  const long solves = chooser.solves();
+  const bool powerOfTwo = solves > 0 && (solves & (solves - 1)) == 0;
+  return powerOfTwo || best != written;
+}
+
 std::string said(const ChoiceReport& report, const std::string& before) {
   if (report.trial) return fmt::format("a trial of {}; the best one known is {}", report.arm, report.best);
   if (report.arm == before) return "";

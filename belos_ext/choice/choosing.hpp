@@ -28,6 +28,10 @@ MachineTimes countedTimes(double rows, int ranks, bool preconditioned);
 /// What the chooser knows when it chooses an arm.
 ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm);
 
+/// Whether what is known is to be written: the best arm is another one than was written last, or 1, 2, 4 and so on
+/// solves have been learnt from.
+bool isToBeKept(const Chooser& chooser, const std::string& best, const std::string& written);
+
 /// A trial, or another choice than before; else nothing. \param before the arm that was told last
 std::string said(const ChoiceReport& report, const std::string& before);
 

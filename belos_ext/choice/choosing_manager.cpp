@@ -163,8 +163,7 @@ void ChoosingManager<Types>::keepInFile(SystemChoice& choice) const {
   if (options.choiceFile.empty() || options.choiceMode == ChoiceMode::Fixed) return;
   const Chooser& chooser = *choice.chooser;
   const std::string& best = chooser.arm(chooser.best()).name;
-  const bool powerOfTwo = chooser.solves() > 0 && (chooser.solves() & (chooser.solves() - 1)) == 0;
-  if (!powerOfTwo && choice.written == best) return;
+  if (!isToBeKept(chooser, best, choice.written)) return;
   if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
   const auto known = chooser.knowledge();
   if (!known) return;

@@ -112,7 +112,8 @@ def read_arguments(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("list", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).with_name("survey.yaml"))
     parser.add_argument("--ranks", type=int, default=1)
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="only tutorials with such names, such as '*cavity*'")
+    parser.add_argument("--only", action="append", metavar="PATTERN",
+                        help="only tutorials with such names, such as '*cavity*'; may be given again")
     parser.add_argument("--solver", default=solvers.PLAIN)
     parser.add_argument("--caching")
     parser.add_argument("--keep-leftovers", action="store_true",
@@ -129,9 +130,9 @@ def survey(options):
     choice = solvers.Choice(options.solver, caching=options.caching, leftovers=options.keep_leftovers, verify=options.verify)
     solvers.check_choice(choice)
     cases = [case for case in read_list(options.list, workspace.tutorials_folder())
-             if fnmatch.fnmatch(case.name, options.only)]
+             if any(fnmatch.fnmatch(case.name, pattern) for pattern in options.only or ["*"])]
     if not cases:
-        raise WrongUse(f"--only: found '{options.only}', which no tutorial of {options.list} matches")
+        raise WrongUse(f"--only: found {options.only}, which no tutorial of {options.list} matches")
     workspace.check_installed(["foamDictionary", "mpirun"], build)
     env = workspace.environment(build)
     folder = build / "survey"
