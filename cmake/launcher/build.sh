@@ -7,14 +7,17 @@ on_or_off() {
 
 # configure_options <folder> [options of the user...]: the options of ./capstan's own builds follow from what is installed, so
 # that no two commands undo each other's. Debian 12's compiler and Trilinos are those Capstan is kept free of warnings with;
-# others find new ones.
+# others find new ones, which CAPSTAN_WERROR=ON in the environment makes errors.
 configure_options() {
   local folder=$1
-  printf '%s\n' "-DCAPSTAN_WERROR=$(on_or_off on_debian 12)"
+  printf '%s\n' "-DCAPSTAN_WERROR=${CAPSTAN_WERROR:-$(on_or_off on_debian 12)}"
   if [[ $folder == *-sanitize ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
       -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_openfoam "$@")" \
       "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
+  elif [[ $folder == *-threads ]]; then
+    printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=thread -DCAPSTAN_PCH=ON \
+      -DCAPSTAN_BENCHMARKS=OFF -DCAPSTAN_LIBRARY_ONLY=ON
   else
     printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_PCH=ON \
       "-DCAPSTAN_OPENFOAM=$(on_or_off have_openfoam "$@")" \

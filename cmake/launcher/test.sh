@@ -34,7 +34,7 @@ name_left_out() {
 
 help_test() {
   cat <<'TEXT'
-usage: ./capstan test [--quick] [--sanitize] [arguments of ctest]
+usage: ./capstan test [--quick | --sanitize | --threads] [arguments of ctest]
        ./capstan test --openmp [--solvers] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
        ./capstan test --distribution NAME [--keep] [--log FILE] [arguments of ctest]
@@ -48,6 +48,8 @@ with CI=true an option that leaves one out is an error.
                ranks, every method by name in a Belos application and in OpenFOAM
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
+  --threads    the unit tests of kernels, threads and solvers on one rank under the thread sanitizer, in build-threads/, with
+               kernels as tasks of three threads (CAPSTAN_EXECUTION, unless it is set)
   --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no
                OpenMP: Kokkos is built in build-openmp/ from Debian's Trilinos source package (170 MB to download, once),
                or from the folder that CAPSTAN_KOKKOS_SOURCE names
@@ -60,7 +62,7 @@ with CI=true an option that leaves one out is an error.
                in the same order. All arguments: build-sanitize/test/soak --help
   --distribution  the tests of the committed sources in another Debian, made bare with debootstrap for this run and deleted
                after it (as root; 10 GB in /var/tmp, 1 GB to download): bookworm, trixie, sid, or experimental, which is sid
-               with the Trilinos of experimental
+               with the Trilinos of experimental. Warnings of our own code are errors there
     --keep     it stays, and the next run with --keep goes on in it: with --rerun-failed for tests that have failed, with -F
                where a run was interrupted, else with all
     --log      a summary to commit: machine, commit, versions, what passed and failed. Later runs in a machine that was kept
@@ -83,7 +85,7 @@ distribution() {
   done
   ensure_packages distribution
   printf -v command ' %q' test "$@"
-  "$root/regression/fresh_machine/prove.sh" --suite "$suite" "${options[@]}" "./capstan$command"
+  "$root/regression/fresh_machine/prove.sh" --suite "$suite" --werror "${options[@]}" "./capstan$command"
 }
 
 command_test() {
@@ -112,6 +114,12 @@ command_test() {
     shift
     build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) groups=(build openfoam)
     selection=(-L 'unit|application') parts=(CAPSTAN_OPENFOAM CAPSTAN_HYPRE)
+  fi
+  if [[ ${1:-} == --threads ]]; then
+    shift
+    build_dir=$build_dir-threads groups=(build) parts=() targets=(kernels_test operators_test solvers_test)
+    selection=(-R '^(kernels_test|(operators_test|solvers_test)\.np1)$')
+    export CAPSTAN_EXECUTION=${CAPSTAN_EXECUTION:-tasks:3}
   fi
   ensure_packages "${groups[@]}"
   configure "$build_dir"

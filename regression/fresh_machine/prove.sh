@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves that the two commands of the README do everything on a fresh machine.
 #
-# usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--folder DIR] [--with DIR] [--log FILE] [command ...]
+# usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--werror] [--folder DIR] [--with DIR] [--log FILE] [command ...]
 #
 # Makes a bare tree of that Debian with debootstrap (bookworm, the default: Debian 12; trixie: 13; sid: unstable;
 # experimental: unstable with the Trilinos of experimental), from the mirror this machine uses, puts a clone of the committed
@@ -14,6 +14,7 @@
 #             again, gives it the sources as they are committed then, and builds what changed. So tests that failed can be
 #             run again alone: prove.sh --suite NAME --keep "./capstan test --rerun-failed". -F instead goes on where a run
 #             of tests was interrupted.
+#   --werror  warnings of our own code are errors there, with any compiler
 #   --folder  DIR, where the machine is made, instead of /var/tmp (10 GB are needed)
 #   --with    files of DIR, copied to /root/given of the machine
 #   --log     a summary goes to FILE: machine, commit, versions, what passed, what failed. A later run in a machine that was
@@ -26,7 +27,7 @@ unset CDPATH
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 given=("$@")
-suite=bookworm cores=2 keep=no folder=/var/tmp given_files="" summary="" commands=()
+suite=bookworm cores=2 keep=no folder=/var/tmp given_files="" summary="" commands=() variables=()
 cores_here=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # Its say(), fail() and report().
 # shellcheck source=cmake/launcher/output.sh
@@ -63,11 +64,12 @@ while [[ $# -gt 0 ]]; do
       shift
       ;;
     --keep) keep=yes ;;
+    --werror) variables+=(CAPSTAN_WERROR=ON) ;;
     -h | --help)
       sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
       exit 0
       ;;
-    -*) fail 2 "unknown option '$1'; allowed: --suite, --cores, --keep, --folder, --with, --log, --help" ;;
+    -*) fail 2 "unknown option '$1'; allowed: --suite, --cores, --keep, --werror, --folder, --with, --log, --help" ;;
     *) commands+=("$1") ;;
   esac
   shift
@@ -171,7 +173,7 @@ in_tree() {
   local proxies=()
   [[ -z ${http_proxy:-} ]] || proxies+=("http_proxy=$http_proxy")
   [[ -z ${https_proxy:-} ]] || proxies+=("https_proxy=$https_proxy")
-  taskset -c "0-$((cores - 1))" chroot "$tree" /usr/bin/env -i HOME=/root TERM=dumb "${proxies[@]}" \
+  taskset -c "0-$((cores - 1))" chroot "$tree" /usr/bin/env -i HOME=/root TERM=dumb "${proxies[@]}" "${variables[@]}" \
     PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     /bin/bash -c "cd /root/capstan && $1" </dev/null 2>&1
 }

@@ -289,6 +289,13 @@ class Launcher(LauncherCase):
         self.assertIn(f"--test-dir {self.root}/build-sanitize", self.called("ctest")[0])
         self.assertIn("-L unit|application", self.called("ctest")[0])
 
+    def test_threads_have_a_build_of_their_own_in_which_kernels_are_tasks(self):
+        self.install_everything()
+        self.assertEqual(self.capstan("test", "--threads", "-V")[0], 0)
+        self.assertIn("-DCAPSTAN_SANITIZE=thread", self.called("cmake")[0])
+        self.assertIn("kernels_test operators_test solvers_test", " ".join(self.called("ninja")))
+        self.assertRegex(self.called("ctest")[0], rf"--test-dir {self.root}/build-threads .*solvers_test.*np1\)\$ -V$")
+
     def test_a_sanitized_target_is_built_alone(self):
         self.install_everything()
         status, output, errors = self.capstan("build", "--sanitize", "lib/libcapstanFoam.so")
@@ -424,11 +431,11 @@ class Launcher(LauncherCase):
         self.assertIn("debootstrap", self.installed.read_text(encoding="utf-8").split())
         self.assertNotIn("cmake", self.installed.read_text(encoding="utf-8").split())
         self.assertTrue(self.calls.read_text(encoding="utf-8").endswith(
-            "[prove]\n[--suite]\n[experimental]\n[./capstan test -R \\^\\(layers\\|style\\)]\n"), self.calls.read_text(encoding="utf-8"))
+            "[prove]\n[--suite]\n[experimental]\n[--werror]\n[./capstan test -R \\^\\(layers\\|style\\)]\n"), self.calls.read_text(encoding="utf-8"))
         status, _, errors = self.capstan("test", "--distribution", "sid", "--log", "sid.log", "--keep", "--rerun-failed", "--log", "of ctest")
         self.assertEqual(status, 0, errors)
         self.assertTrue(self.calls.read_text(encoding="utf-8").endswith(
-            "[prove]\n[--suite]\n[sid]\n[--log]\n[sid.log]\n[--keep]\n[./capstan test --rerun-failed --log of\\ ctest]\n"),
+            "[prove]\n[--suite]\n[sid]\n[--werror]\n[--log]\n[sid.log]\n[--keep]\n[./capstan test --rerun-failed --log of\\ ctest]\n"),
             self.calls.read_text(encoding="utf-8"))
         self.assertEqual(self.capstan("test", "--distribution", "sid", FAKE_PROOF="1")[0], 1)
         for wrong in ([], ["unstable"]):

@@ -28,7 +28,9 @@ inline RCP<CrsMatrix> matrixFromFile(const std::string& name) {
   std::istringstream(line) >> rows >> columns >> count;
   std::vector<std::vector<Entry>> entries(static_cast<std::size_t>(rows));
   long i = 0, j = 0;
-  for (Scalar value = 0; in >> i >> j >> value;) entries[static_cast<std::size_t>(i - 1)].push_back({j - 1, value});
+  for (Scalar value = 0; in >> i >> j >> value;) {
+    entries[static_cast<std::size_t>(i - 1)].push_back({static_cast<GO>(j - 1), value});
+  }
 
   std::size_t longest = 0;
   for (const auto& row : entries) longest = std::max(longest, row.size());
