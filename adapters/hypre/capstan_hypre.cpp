@@ -5,6 +5,8 @@
 // A solver that is redirected solves by Capstan's method, with the tolerance, limits, restart length and preconditioner
 // that hypre's object has been told; its getters answer for it. All else is hypre's, as it was. It knows capstan.h and
 // hypre alone.
+#include <HYPRE_sstruct_ls.h>
+#include <HYPRE_struct_ls.h>
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -59,6 +61,7 @@ HYPRE_Int answer(HYPRE_Solver solver, Value* value, Member member, const Own& ow
     return status;                                                                                                 \
   }                                                                                                                \
   CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##Destroy(HYPRE_Solver solver) {                                         \
+    if (isDestroyed(solver)) return wrongArgument(1);                                                              \
     if (!dropRecord(solver)) return failed(HYPRE_ERROR_GENERIC);                                                   \
     return CAPSTAN_HYPRES(HYPRE_ParCSR##x##Destroy)(solver);                                                       \
   }                                                                                                                \
@@ -81,18 +84,40 @@ HYPRE_Int answer(HYPRE_Solver solver, Value* value, Member member, const Own& ow
   }                                                                                                                \
   CAPSTAN_EXPORT HYPRE_Int HYPRE_ParCSR##x##Solve(HYPRE_Solver solver, HYPRE_ParCSRMatrix a, HYPRE_ParVector b,    \
                                                   HYPRE_ParVector s) {                                             \
-    if (isDestroyed(solver)) return wrongArgument(1);                                                              \
     return solve(solver, #x, a, b, s, [&] { return CAPSTAN_HYPRES(HYPRE_ParCSR##x##Solve)(solver, a, b, s); });    \
   }                                                                                                                \
   CAPSTAN_GETTERS(HYPRE_##x)                                                                                       \
   CAPSTAN_GETTERS(HYPRE_ParCSR##x)
 #define CAPSTAN_CONVERGED(x) CAPSTAN_GETTER(HYPRE_##x##GetConverged, HYPRE_Int, converged)
-// BiCGSTAB tells nobody what it has been told.
+// What has no getter.
 #define CAPSTAN_SETTER(x, Value, member)                                 \
   CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, Value value) {         \
     if (solver == nullptr) return wrongArgument(1);                      \
     if (Record* const record = recordOf(solver)) record->member = value; \
     return CAPSTAN_HYPRES(x)(solver, value);                             \
+  }
+#define CAPSTAN_MODIFY(x)                                                          \
+  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, HYPRE_PtrToModifyPCFcn modify) { \
+    if (solver == nullptr) return wrongArgument(1);                                \
+    if (Record* const record = recordOf(solver)) record->modifies = true;          \
+    return CAPSTAN_HYPRES(x)(solver, modify);                                      \
+  }
+// Solvers of other interfaces, whose generic functions are the same: one may lie where another one was destroyed.
+#define CAPSTAN_OTHER(name, Solver)                              \
+  CAPSTAN_EXPORT HYPRE_Int name(MPI_Comm comm, Solver* solver) { \
+    const HYPRE_Int status = CAPSTAN_HYPRES(name)(comm, solver); \
+    if (solver != nullptr) notDestroyed(*solver);                \
+    return status;                                               \
+  }
+#define CAPSTAN_OTHERS(x)                                    \
+  CAPSTAN_OTHER(HYPRE_Struct##x##Create, HYPRE_StructSolver) \
+  CAPSTAN_OTHER(HYPRE_SStruct##x##Create, HYPRE_SStructSolver)
+#define CAPSTAN_PLAIN(x)                                             \
+  extern "C" void* hypre_##x##Create(void* functions);               \
+  CAPSTAN_EXPORT void* hypre_##x##Create(void* functions) {          \
+    void* const made = CAPSTAN_HYPRES(hypre_##x##Create)(functions); \
+    notDestroyed(made);                                              \
+    return made;                                                     \
   }
 
 CAPSTAN_FAMILY(PCG)
@@ -112,4 +137,23 @@ CAPSTAN_SETTER(HYPRE_BiCGSTABSetMaxIter, HYPRE_Int, maxIterations)
 CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetTol, HYPRE_Real, tolerance)
 CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetAbsoluteTol, HYPRE_Real, absoluteTolerance)
 CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetMaxIter, HYPRE_Int, maxIterations)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetMinIter, HYPRE_Int, minIterations)
+CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetMinIter, HYPRE_Int, minIterations)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetStopCrit, HYPRE_Int, criterion)
+CAPSTAN_SETTER(HYPRE_ParCSRBiCGSTABSetStopCrit, HYPRE_Int, criterion)
+CAPSTAN_SETTER(HYPRE_BiCGSTABSetConvergenceFactorTol, HYPRE_Real, factor)
+CAPSTAN_MODIFY(HYPRE_FlexGMRESSetModifyPC)
+CAPSTAN_MODIFY(HYPRE_ParCSRFlexGMRESSetModifyPC)
+CAPSTAN_MODIFY(HYPRE_COGMRESSetModifyPC)
+CAPSTAN_OTHERS(PCG)
+CAPSTAN_OTHERS(GMRES)
+CAPSTAN_OTHERS(FlexGMRES)
+CAPSTAN_OTHERS(LGMRES)
+CAPSTAN_OTHERS(BiCGSTAB)
+CAPSTAN_PLAIN(PCG)
+CAPSTAN_PLAIN(GMRES)
+CAPSTAN_PLAIN(FlexGMRES)
+CAPSTAN_PLAIN(LGMRES)
+CAPSTAN_PLAIN(COGMRES)
+CAPSTAN_PLAIN(BiCGSTAB)
 // NOLINTEND(bugprone-macro-parentheses)

@@ -23,8 +23,8 @@ std::map<HYPRE_Solver, Record>& records() {
   static auto* const all = new std::map<HYPRE_Solver, Record>;
   return *all;
 }
-std::set<HYPRE_Solver>& destroyed() {
-  static auto* const all = new std::set<HYPRE_Solver>;
+std::set<const void*>& destroyed() {
+  static auto* const all = new std::set<const void*>;
   return *all;
 }
 
@@ -50,7 +50,7 @@ Record* recordOf(HYPRE_Solver solver) {
 }
 
 void keepRecord(HYPRE_Solver solver, const char* family) {
-  destroyed().erase(solver);
+  notDestroyed(solver);
   auto& record = records()[solver];
   forget(record);
   record = Record();
@@ -68,6 +68,7 @@ bool dropRecord(HYPRE_Solver solver) {
 }
 
 bool isDestroyed(HYPRE_Solver solver) { return destroyed().count(solver) > 0; }
+void notDestroyed(const void* solver) { destroyed().erase(solver); }
 
 void forget(Record& record) {
   capstan_destroy(&record.solver);
@@ -126,6 +127,9 @@ Settings settingsOf(HYPRE_Solver solver, const Record& record) {
     s.tolerance = record.tolerance;
     s.absoluteTolerance = record.absoluteTolerance;
     s.maxIterations = record.maxIterations;
+    factor = record.factor;
+    least = record.minIterations;
+    criterion = record.criterion;
   }
   s.energy = twoNorm == 0 && record.preconditioner.function != nullptr;
   if (least > 0) s.unlike = "a least number of iterations is asked for";
@@ -134,6 +138,7 @@ Settings settingsOf(HYPRE_Solver solver, const Record& record) {
   if (factor > 0) s.unlike = "the convergence factor decides, too";
   if (change > 0) s.unlike = "the change of the residual decides, too";
   if (absoluteFactor > 0) s.unlike = "the absolute tolerance is a factor";
+  if (record.modifies) s.unlike = "a function changes the preconditioner";
   s.wrong = wrongOf(s, restarts);
   return s;
 }

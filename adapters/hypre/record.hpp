@@ -28,8 +28,10 @@ struct Preconditioner {
 struct Record {
   std::string family;  ///< in hypre's spelling
   Preconditioner preconditioner;
-  double tolerance = 1e-6, absoluteTolerance = 0;  ///< of BiCGSTAB alone, as is the limit: others are asked
-  int maxIterations = 1000;
+  double tolerance = 1e-6, absoluteTolerance = 0,
+         factor = 0;  ///< of BiCGSTAB alone, as is what follows: others are asked
+  int maxIterations = 1000, minIterations = 0, criterion = 0;
+  bool modifies = false;  ///< a function of the application's changes the preconditioner from iteration to iteration
 
   capstan_solver* solver = nullptr;
   std::string text;  ///< of that solver
@@ -54,8 +56,10 @@ void keepRecord(HYPRE_Solver solver, const char* family);
 bool dropRecord(HYPRE_Solver solver);
 /// \}
 
-/// Whether the ParCSR interface has destroyed a solver there, and made none since. Another interface may have.
+/// Whether the ParCSR interface has destroyed a solver there, and nobody has made one since.
 bool isDestroyed(HYPRE_Solver solver);
+/// Another interface has made a solver there.
+void notDestroyed(const void* solver);
 
 /// Lets go of what Capstan solves by.
 void forget(Record& record);

@@ -230,7 +230,7 @@ HYPRE_Int solve(HYPRE_Solver solver, const char* family, HYPRE_ParCSRMatrix a, H
                 const std::function<HYPRE_Int()>& own) {
   if (solver == nullptr) return wrongArgument(1);
   Record* const record = recordOf(solver);
-  if (record == nullptr) return own();  // of another interface of hypre
+  if (record == nullptr) return isDestroyed(solver) ? wrongArgument(1) : own();  // of another interface of hypre
   if (record->family != family) return wrongArgument(1);
   if (record->works) {
     tell(record->comm, nameOf(*record) + ": a preconditioner cannot solve by the solver that it serves");

@@ -31,15 +31,16 @@ BUILDER = (r"_ZN11Stratimikos26DefaultLinearSolverBuilder29setLinearSolveStrateg
 C_FUNCTIONS = re.findall(r"CAPSTAN_API[^;(]*?(capstan_\w+)\(", (pathlib.Path(__file__).resolve().parents[2]
                                                                / "adapters/c/capstan.h").read_text(encoding="utf-8"))
 # Functions of hypre's that the library stands before.
-HYPRES = (r"HYPRE_(ParCSR)?(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)(Create|Destroy|Solve|SetPrecond|SetTol|SetAbsoluteTol|SetMaxIter"
-          r"|GetNumIterations|GetFinalRelativeResidualNorm|GetConverged)")
+HYPRES = (r"(HYPRE_(ParCSR|Struct|SStruct)?|hypre_)(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)Create",
+          r"HYPRE_(ParCSR)?(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)(Destroy|Solve|SetPrecond|SetTol|SetAbsoluteTol|SetMaxIter|SetMinIter"
+          r"|SetStopCrit|SetConvergenceFactorTol|SetModifyPC|GetNumIterations|GetFinalRelativeResidualNorm|GetConverged)")
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
     "libcapstan_preload.so": (r"(?!)",),
     "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BUILDER,
     "libcapstanC.so": (r"capstan_(?!register_solvers)\w+",) + SHARED_DATA + SOLVERS,
     "libcapstanPetsc.so": ("PetscDLLibraryRegister_capstanPetsc",),
-    "libcapstanHypre.so": (HYPRES,),
+    "libcapstanHypre.so": HYPRES,
     "libcapstanSaturne.so": ("cs_user_linear_solvers",),
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
@@ -52,7 +53,7 @@ REQUIRED = {
     "libcapstanC.so": tuple(C_FUNCTIONS),
     "libcapstanPetsc.so": ("PetscDLLibraryRegister_capstanPetsc",),
     "libcapstanSaturne.so": ("cs_user_linear_solvers",),
-    "libcapstanHypre.so": ("HYPRE_ParCSRPCGSolve", "HYPRE_GMRESSolve", "HYPRE_BiCGSTABSetTol"),
+    "libcapstanHypre.so": ("HYPRE_ParCSRPCGSolve", "HYPRE_GMRESSolve", "HYPRE_BiCGSTABSetTol", "HYPRE_COGMRESSetModifyPC", "HYPRE_StructPCGCreate"),
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),

@@ -93,12 +93,18 @@ static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) 
 
 static int twoNorm = 1;
 static double factor = 0;
+static int modifies = 0, least = 0;
+static HYPRE_Int modify(HYPRE_Solver own, HYPRE_Int iteration, HYPRE_Real residual) {
+  (void)own, (void)iteration, (void)residual;
+  return 0;
+}
 SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, twoNorm); HYPRE_PCGSetConvergenceFactorTol(solver, factor))
 SOLVE(GMRES, HYPRE_GMRESSetKDim(solver, 120))
-SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120))
+SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120); if (modifies) HYPRE_ParCSRFlexGMRESSetModifyPC(solver, modify))
 SOLVE(LGMRES, HYPRE_LGMRESSetKDim(solver, 120))
-SOLVE(COGMRES, HYPRE_COGMRESSetKDim(solver, 120))
-SOLVE(BiCGSTAB, (void)0)
+SOLVE(COGMRES, HYPRE_COGMRESSetKDim(solver, 120); if (modifies) HYPRE_COGMRESSetModifyPC(solver, modify))
+SOLVE(BiCGSTAB, if (factor > 0) HYPRE_BiCGSTABSetConvergenceFactorTol(solver, factor);
+      if (least > 0) HYPRE_ParCSRBiCGSTABSetMinIter(solver, least))
 
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
@@ -112,6 +118,8 @@ int main(int argc, char** argv) {
   last = rows * (rank + 1) / ranks - 1;
   twoNorm = argc > 1 && strcmp(argv[1], "energy") == 0 ? 0 : 1;
   factor = argc > 1 && strcmp(argv[1], "factor") == 0 ? 0.99 : 0;
+  modifies = argc > 1 && strcmp(argv[1], "modify") == 0;
+  least = argc > 1 && strcmp(argv[1], "least") == 0 ? 2 : 0;
   const int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 3 : 300;
   HYPRE_IJMatrix matrix = laplacian();
   HYPRE_IJVector vectors[3] = {makeVector(), makeVector(), makeVector()};

@@ -16,6 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 LINE = re.compile(r"(\w+), (\w+): status (\d+), (\d+) iterations, residual (\S+), told (\S+)")
 CONVERGED_NOT = 256  # HYPRE_ERROR_CONV
+METHODS = {"hypre_pcg": "capstan_cg", "hypre_flexgmres": "capstan_gmres", "hypre_cogmres": "capstan_gmres", "hypre_bicgstab": "capstan_bicgstab"}
 
 
 def compiled(source, folder):
@@ -105,10 +106,14 @@ class Client(unittest.TestCase):
             found, errors = self.run_client(redirect=redirect)
             self.assertEqual(found, own)
             self.assertIn(says, errors)
-        own, _ = self.run_client("factor", preload=False)
-        found, errors = self.run_client("factor", redirect={"hypre_pcg": "capstan_cg"})
-        self.assertEqual(found, own)
-        self.assertIn("hypre_pcg is left to hypre: the convergence factor decides, too", errors)
+        factor, modify = "the convergence factor decides, too", "a function changes the preconditioner"
+        for mode, left in (("factor", {"hypre_pcg": factor, "hypre_bicgstab": factor}),
+                           ("modify", {"hypre_flexgmres": modify, "hypre_cogmres": modify}),
+                           ("least", {"hypre_bicgstab": "a least number of iterations is asked for"})):
+            own, _ = self.run_client(mode, preload=False)
+            found, errors = self.run_client(mode, redirect={name: METHODS[name] for name in left})
+            self.assertEqual(found, own)
+            self.assertEqual(sorted(errors.splitlines()), [f"Capstan: {name} is left to hypre: {why}" for name, why in sorted(left.items())])
 
     def test_leaves_all_to_hypre_where_options_cannot_be_read(self):
         own, _ = self.run_client(ranks=1, preload=False)
@@ -123,6 +128,17 @@ class Client(unittest.TestCase):
         found, errors = self.run_client(redirect={"hypre_pgc": "capstan_cg"})
         self.assertEqual(found[("PCG", "none")][0], 0)
         self.assertIn("no solve was asked for by that name", errors)
+
+
+class Addresses(unittest.TestCase):
+    def test_a_destroyed_solver_is_an_error_and_a_new_one_in_its_place_is_none(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            program = compiled("same_address.c", scratch)
+            done = subprocess.run([MPIEXEC, "-n", "1", program], capture_output=True, text=True, timeout=250,
+                                  env=dict(os.environ, LD_PRELOAD=LIBRARY, CAPSTAN_OPTIONS="redirect: {hypre_pcg: capstan_cg}"))
+        # HYPRE_ERROR_ARG, argument 1
+        wanted = "destroyed: solve 12, ParCSR solve 12, destroy 12\nof struct in its place: solve 0, converged 1\n"
+        self.assertEqual((done.returncode, done.stdout), (0, wanted), done.stderr)
 
 
 class WrongInputs(unittest.TestCase):

@@ -200,7 +200,7 @@ static void exchange(Case* c) {
 
 static void solveCase(Case* c) {
   const Family* const f = c->family;
-  const Work solve = c->plain && c->fault != AfterDestroy ? f->plainSolve : f->solve;
+  const Work solve = c->plain ? f->plainSolve : f->solve;
   HYPRE_Solver solver = c->fault == SolverNull ? NULL : c->solver;
   HYPRE_ParCSRMatrix a = c->system.parallel;
   HYPRE_ParVector b = parallelOf(c->b), x = parallelOf(c->x), misfit = parallelOf(c->misfit);
