@@ -7,11 +7,12 @@ import shlex
 import subprocess
 import sys
 
-PROGRAMS = {"ij": "src/test/ij.c", "ex5": "src/examples/ex5.c", "ex6": "src/examples/ex6.c"}
-# What ij solves by; solve_time.c says how long it takes: hypre's own timing is left out of Debian's library.
-TIMED = [f"HYPRE_{family}Solve" for family in ("PCG", "GMRES", "FlexGMRES", "LGMRES", "COGMRES", "BiCGSTAB")]
-SAVED = ("src/test/TEST_ij/solvers.jobs", "src/test/TEST_ij/solvers.saved")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "regression/hosts"))
+import host_runs  # noqa: E402
+
+PROGRAMS = {"ij": "src/test/ij.c", "struct": "src/test/struct.c", "ex5": "src/examples/ex5.c", "ex6": "src/examples/ex6.c"}
+SAVED = ("src/test/TEST_ij/solvers.jobs", "src/test/TEST_ij/solvers.saved")
 INCLUDES = "/usr/include/hypre"
 
 
@@ -19,18 +20,25 @@ def fail(text):
     sys.exit(f"run_clients.py: {text}")
 
 
-def take_sources(source, tag, folder):
-    """The folder of hypre's release: source itself, or what its repository has under that tag."""
-    source = pathlib.Path(source).resolve()
+def take(source, tag, folder, known, paths=()):
+    """The folder of a release: source itself where it has the file known, or what its repository has under that tag (paths; none:
+    all of it), in folder."""
+    source, folder = pathlib.Path(source).resolve(), pathlib.Path(folder)
     if not source.exists():
         fail(f"{source}: no such folder")
-    if (source / PROGRAMS["ij"]).exists():
+    if (source / known).exists():
         return source
-    made = subprocess.run(["git", "-C", source, "archive", tag, "src/test", "src/examples"], capture_output=True, check=False)
+    made = subprocess.run(["git", "-C", source, "archive", tag, *paths], capture_output=True, check=False)
     if made.returncode != 0:
-        fail(f"{source}: found neither src/test/ij.c nor a repository with the tag {tag}: {made.stderr.decode().strip()}")
+        fail(f"{source}: found neither {known} nor a repository with the tag {tag}: {made.stderr.decode().strip()}")
+    folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(["tar", "-x", "-C", folder], input=made.stdout, check=True)
-    return pathlib.Path(folder)
+    return folder
+
+
+def take_sources(source, tag, folder):
+    """hypre's."""
+    return take(source, tag, folder, PROGRAMS["ij"], ("src/test", "src/examples"))
 
 
 def build(sources, folder, flags):
@@ -40,26 +48,20 @@ def build(sources, folder, flags):
     programs = {}
     for name, source in PROGRAMS.items():
         programs[name] = pathlib.Path(folder) / name
-        timed = [pathlib.Path(__file__).with_name("solve_time.c"), *(f"-Wl,--wrap={function}" for function in TIMED)] if name == "ij" else []
-        done = subprocess.run(["mpicc", "-O1", "-w", sources / source, *timed, "-o", programs[name], *shlex.split(flags)],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            fail(f"{source} does not compile with {flags}:\n{done.stderr[-2000:]}")
+        compile_c(sources / source, programs[name], flags)
     return programs
 
 
-def commit():
-    """Capstan's; nothing where it is no git work tree."""
-    found = subprocess.run(["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-    return found.stdout.strip()
+def compile_c(source, to, flags):
+    done = subprocess.run(["mpicc", "-O1", "-w", source, "-o", to, *shlex.split(flags)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        fail(f"{source} does not compile with {flags}:\n{done.stderr[-2000:]}")
+    return to
 
 
-def environment():
-    """That of an MPI run on few cores."""
-    found = dict(os.environ, OMP_NUM_THREADS="1")
-    lines = subprocess.run(["sh", ROOT / "cmake/run_environment.sh", "--oversubscribed"], capture_output=True, text=True, check=True)
-    found.update(line.split("=", 1) for line in lines.stdout.splitlines() if "=" in line)
-    return found
+def build_timer(folder, flags):
+    """What is preloaded to time solves: hypre's own timing is left out of Debian's library."""
+    return compile_c(pathlib.Path(__file__).with_name("solve_time.c"), pathlib.Path(folder) / "libsolve_time.so", f"-shared -fPIC {flags} -ldl")
 
 
 class Outcome:
@@ -78,8 +80,11 @@ class Outcome:
         self.iterations, self.residual = int(iterations), float(residual)
         # An entry of the residual vector that hypre hands out.
         self.entry = last(r"index 19 value (\S+)")
+        # What only some drivers tell: how long it took, and || b - A x || over || b ||.
         seconds = last(r"seconds of the solve: (\S+)")
+        computed = last(r"computed residual: (\S+)")
         self.seconds = None if seconds is None else float(seconds)
+        self.computed = None if computed is None else float(computed)
         self.told = [line for line in errors.splitlines() if line.startswith("Capstan:")]
 
 
@@ -88,12 +93,20 @@ class Runner:
 
     def __init__(self, programs, mpiexec, library, folder):
         self.programs, self.mpiexec, self.library, self.folder = programs, mpiexec, library, folder
-        self.environment = environment()
+        self.environment = host_runs.environment()
+        self.folders = {}  # where a program runs, if not in folder
+        self.timer = None  # preloaded, too, but for programs that time themselves
+        self.timed = set()
 
     def __call__(self, program, arguments, ranks, redirect=None, latency=None):
+        """What a driver has printed of its solve."""
+        return Outcome(*self.output(program, arguments, ranks, redirect, latency))
+
+    def output(self, program, arguments, ranks, redirect=None, latency=None):
+        """All that a program prints: on the standard output, and on the standard error stream."""
         environment_of = dict(self.environment)
-        preload = []
-        if latency is not None:
+        preload = [self.timer] if program in self.timed else []
+        if latency:  # 0: as it is
             preload.append(self.library.parent / "libcapstan_latency.so")
             wait = "spin" if ranks <= (os.cpu_count() or 1) else "yield"
             environment_of.update(CAPSTAN_LATENCY_US=str(latency), CAPSTAN_LATENCY_WAIT=wait)
@@ -102,8 +115,8 @@ class Runner:
             environment_of["CAPSTAN_OPTIONS"] = "redirect: {" + ", ".join(f"{old}: {new}" for old, new in redirect.items()) + "}"
         # To the program alone: mpiexec itself is no MPI program.
         words = [self.mpiexec, "-n", ranks, "env", "LD_PRELOAD=" + ":".join(map(str, preload)), self.programs[program], *arguments]
-        done = subprocess.run([str(word) for word in words], cwd=self.folder, capture_output=True, text=True, env=environment_of,
-                              timeout=900, check=False)
+        done = subprocess.run([str(word) for word in words], cwd=self.folders.get(program, self.folder), capture_output=True, text=True,
+                              env=environment_of, timeout=900, check=False)
         if done.returncode != 0:
             fail(f"{shlex.join(str(word) for word in words)}: {done.returncode}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-        return Outcome(done.stdout, done.stderr)
+        return done.stdout, done.stderr

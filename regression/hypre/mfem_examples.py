@@ -1,13 +1,14 @@
-"""MFEM's parallel examples that solve by hypre's PCG: elasticity (ex2p) and Maxwell's equations (ex3p). ex1p solves by a CG of
-MFEM's own."""
+"""MFEM's parallel examples that solve by hypre's PCG: elasticity (ex2p) and Maxwell's equations (ex3p); and two that take hypre's
+preconditioners alone: ex1p solves by a CG of MFEM's own, ex5p by its MINRES."""
 
 import pathlib
 import subprocess
 
-from hypre_sources import fail
+from hypre_sources import fail, take
 
 # program: arguments, preconditioner, tolerance
 CASES = {"ex2p": (["-m", "data/beam-tri.mesh", "-no-vis"], "AMG", 1e-8), "ex3p": (["-m", "data/star.mesh", "-no-vis"], "AMS", 1e-12)}
+UNTOUCHED = {"ex1p": ["-m", "data/star.mesh", "-no-vis"], "ex5p": ["-m", "data/star.mesh", "-no-vis", "-o", "0", "-r", "2"]}
 # As it is compiled soonest: about seven minutes on one core.
 CONFIGURATION = ("MFEM_USE_MPI=YES", "MFEM_USE_METIS_5=YES", "HYPRE_OPT=-I/usr/include/hypre", "HYPRE_LIB=-lHYPRE", "METIS_OPT=",
                  "METIS_LIB=-lmetis", "CXXFLAGS=-O0 -std=c++11 -w")
@@ -15,19 +16,28 @@ CONFIGURATION = ("MFEM_USE_MPI=YES", "MFEM_USE_METIS_5=YES", "HYPRE_OPT=-I/usr/i
 
 def take_mfem(source, tag, folder):
     """MFEM's tree with the examples built: source itself, or what its repository has under that tag, built in folder."""
-    source, folder = pathlib.Path(source).resolve(), pathlib.Path(folder)
-    if all((source / "examples" / name).exists() for name in CASES):
+    names = (*CASES, *UNTOUCHED)
+    source = pathlib.Path(source).resolve()
+    if all((source / "examples" / name).exists() for name in names):
         return source
-    made = subprocess.run(["git", "-C", source, "archive", tag], capture_output=True, check=False)
-    if made.returncode != 0:
-        fail(f"{source}: found neither built examples {', '.join(CASES)} nor a repository with the tag {tag}: {made.stderr.decode().strip()}")
-    folder.mkdir()
-    subprocess.run(["tar", "-x", "-C", folder], input=made.stdout, check=True)
-    for words in (["config", *CONFIGURATION], ["-j1", "lib"], ["-j1", "-C", "examples", *CASES]):
+    folder = take(source, tag, folder, f"examples/{names[0]}")
+    if folder == source:
+        fail(f"{source}: these examples are not all built: {', '.join(names)}")
+    for words in (["config", *CONFIGURATION], ["-j1", "lib"], ["-j1", "-C", "examples", *names]):
         done = subprocess.run(["make", *words], cwd=folder, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             fail(f"MFEM does not build (make {' '.join(words)}; it needs libhypre-dev and libmetis-dev):\n{done.stderr[-2000:]}")
     return folder
+
+
+def untouched_of(run, tree):
+    """As untouched.PROGRAMS."""
+    run.programs |= {name: tree / "examples" / name for name in UNTOUCHED}
+    return {name: (words_of(tree, words), [[]]) for name, words in UNTOUCHED.items()}
+
+
+def words_of(tree, arguments):
+    return [str(tree / word) if word.startswith("data/") else word for word in arguments]
 
 
 def compare_mfem(run, tree, ranks_of, table, methods):
@@ -35,7 +45,7 @@ def compare_mfem(run, tree, ranks_of, table, methods):
     wrong."""
     for name, (arguments, preconditioner, tolerance) in CASES.items():
         run.programs[name] = tree / "examples" / name
-        words = [str(tree / word) if word.startswith("data/") else word for word in arguments]
+        words = words_of(tree, arguments)
         for ranks in ranks_of:
             own = run(name, words, ranks)
             for method in methods:

@@ -3,7 +3,8 @@
 
 Each pair is judged: GMRES types within an iteration of hypre's GMRES, or a block where they take several steps at once; CG within
 1.05 of PCG; residuals within the tolerance. Then the lines of hypre's own test TEST_ij/solvers that use such a solver are run
-with each redirect and compared with the results that hypre has saved. Exit status 1 where something is out of that.
+with each redirect and compared with the results that hypre has saved; MFEM's examples and Nalu-wind's solver are run likewise, and
+what is not hypre's ParCSR interface has to stay as it is. Exit status 1 where something is out of that. --latency measures instead.
 """
 
 import argparse
@@ -12,12 +13,14 @@ import math
 import pathlib
 import re
 import shlex
-import statistics
 import sys
 import tempfile
 
 import mfem_examples
-from hypre_sources import ROOT, SAVED, Runner, build, commit, fail, take_sources
+import nalu_wind
+import times
+import untouched
+from hypre_sources import ROOT, SAVED, Runner, build, fail, host_runs, take_sources
 
 BLOCK = 5  # steps of the s-step method, as it is by default
 METHODS = {"pcg": ("capstan_cg", "capstan_pipelined_cg", "capstan_embedded_cg"),
@@ -61,9 +64,9 @@ class Table:
     def row(driver, ranks, preconditioner, solver, own, found, residual, verdict):
         print(f"{driver:44} {ranks:>5}  {preconditioner:9}  {solver:36} {own:>7} {found:>6}  {residual:>12}  {verdict}", flush=True)
 
-    def judge(self, driver, ranks, preconditioner, family, method, own, found, tolerance, note=""):
+    def judge(self, driver, ranks, preconditioner, family, method, own, found, tolerance, note="", problems=()):
         least, most = allowed(family, method, own)
-        problems = list(found.told)
+        problems = [*found.told, *problems]
         if not least <= found.iterations <= most:
             problems.append(f"iterations: allowed {least} to {most}")
         if not found.residual <= tolerance:
@@ -146,55 +149,65 @@ def compare_saved(run, sources, most):
     return table.wrong
 
 
-def measure(run, ranks_of, latency, repeat):
-    """Time of a solve over that of hypre's own, pair by pair."""
-    print(f"\nTime over hypre's own, all-reduces of {latency} us emulated; median, least and most of {repeat} pairs\n")
-    for program, arguments, family, preconditioner, _, _ in IJ:
-        for ranks in ranks_of:
-            for method in METHODS[family]:
-                if "embedded" in method:
-                    continue  # its messages are no all-reduces, and are not delayed
-                ratios = []
-                for _ in range(repeat):
-                    own = run(program, arguments, ranks, latency=latency).seconds
-                    ratios.append(run(program, arguments, ranks, {f"hypre_{family}": method}, latency).seconds / own)
-                print(f"{' '.join([program, *arguments]):44} {ranks:>5}  {preconditioner:9}  {family + ': ' + method:36}"
-                      f" {statistics.median(ratios):6.2f} {min(ratios):6.2f} {max(ratios):6.2f}", flush=True)
+def compare_all(run, given, sources, mfem, scratch):
+    """Returns how many are wrong."""
+    wrong = compare(run, given.ranks) + compare_saved(run, sources, given.saved_ranks)
+    programs = dict(untouched.PROGRAMS)
+    run.programs["petsc"] = untouched.build_petsc(given.petsc, scratch)
+    if mfem is not None:
+        wrong += mfem_examples.compare_mfem(run, mfem, given.ranks, Table("MFEM's examples (iterations)", "hypre's"), METHODS["pcg"])
+        programs |= mfem_examples.untouched_of(run, mfem)
+    if given.nalu is not None:
+        wrong += nalu_wind.compare_nalu(run, given.ranks, Table("Nalu-wind's solver (iterations)", "hypre's"), scratch)
+    return wrong + untouched.compare_untouched(run, given.ranks, programs, Table("What stays as it is beside all redirects (lines)", "own"))
 
 
-def main():
+def parsed(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", help="hypre's source tree, or a git directory of it")
     parser.add_argument("--tag", default="v2.26.0", help="of the git directory: the installed hypre's (default: %(default)s)")
     parser.add_argument("--mfem", metavar="SOURCE", help="MFEM's tree with built examples, or a git directory of it: its examples, too")
     parser.add_argument("--mfem-tag", default="v4.5", help="of its git directory (default: %(default)s)")
+    parser.add_argument("--nalu", metavar="SOURCE", help="Nalu-wind's source tree, or a git directory of it: its solver, too")
+    parser.add_argument("--nalu-tag", default="v2.6.0", help="of its git directory (default: %(default)s)")
+    parser.add_argument("--nalu-flags", default=nalu_wind.FLAGS, help="of hypre, yaml-cpp and Trilinos for mpicxx (default: %(default)s)")
+    parser.add_argument("--petsc", metavar="SOURCE", default=untouched.PETSC, help="PETSc's sources or examples (default: %(default)s)")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="Capstan's build folder (default: %(default)s)")
-    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2], metavar="N")
+    parser.add_argument("--ranks", type=int, nargs="+", metavar="N", help="default: 1 2 4; with --latency 2")
     parser.add_argument("--saved-ranks", type=int, default=8, metavar="N",
                         help="leave out lines of hypre's test with more (default: %(default)s)")
-    parser.add_argument("--latency", type=float, metavar="US", help="measure, too, with all-reduces that take so long")
-    parser.add_argument("--repeat", type=int, default=5, metavar="N", help="pairs that are measured (default: %(default)s)")
+    parser.add_argument("--latency", type=float, nargs="*", metavar="US",
+                        help="measure instead, with all-reduces that take so long (where none is given: 0 and 200)")
+    parser.add_argument("--repeat", type=int, default=3, metavar="N", help="rounds that are measured (default: %(default)s)")
+    parser.add_argument("--small", action="store_true", help="measure small systems, to see that it works")
     parser.add_argument("--mpiexec", default="mpiexec")
     parser.add_argument("--flags", default="-I/usr/include/hypre -lHYPRE -lm", help="of hypre for mpicc (default: %(default)s)")
-    arguments = parser.parse_args()
-    library = arguments.build.resolve() / "lib/libcapstanHypre.so"
-    if not library.exists():
-        fail(f"{library}: no such file; build the target capstanHypre, or say --build")
-    if arguments.repeat < 1 or min(arguments.ranks) < 1 or (arguments.latency or 0) < 0:
+    given = parser.parse_args(words)
+    given.latency = [0, 200] if given.latency == [] else given.latency
+    given.ranks = given.ranks or ([1, 2, 4] if given.latency is None else [2])
+    if given.repeat < 1 or min(given.ranks) < 1 or min(given.latency or [0]) < 0:
         parser.error("--repeat and --ranks: allowed: from 1 on; --latency: from 0 on")
-    if arguments.latency is not None and not (library.parent / "libcapstan_latency.so").exists():
-        fail(f"{library.parent}/libcapstan_latency.so: no such file; build the target capstan_bench")
-    with tempfile.TemporaryDirectory() as scratch:
-        sources = take_sources(arguments.source, arguments.tag, scratch)
-        run = Runner(build(sources, scratch, arguments.flags), arguments.mpiexec, library, scratch)
-        print(f"hypre {arguments.tag if sources == pathlib.Path(scratch) else sources}; Capstan {commit()}; {datetime.date.today()}")
-        wrong = compare(run, arguments.ranks) + compare_saved(run, sources, arguments.saved_ranks)
-        if arguments.mfem is not None:
-            tree = mfem_examples.take_mfem(arguments.mfem, arguments.mfem_tag, pathlib.Path(scratch) / "mfem")
-            table = Table("MFEM's examples (iterations)", "hypre's")
-            wrong += mfem_examples.compare_mfem(run, tree, arguments.ranks, table, METHODS["pcg"])
-        if arguments.latency is not None:
-            measure(run, arguments.ranks, arguments.latency, arguments.repeat)
+    return given
+
+
+def main(words=None):
+    given = parsed(words)
+    library = given.build.resolve() / "lib/libcapstanHypre.so"
+    for needed, target in ((library, "capstanHypre"), (library.parent / "libcapstan_latency.so", "capstan_bench"))[:1 if given.latency is None else 2]:
+        if not needed.exists():
+            fail(f"{needed}: no such file; build the target {target}, or say --build")
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        sources = take_sources(given.source, given.tag, scratch)
+        run = Runner(build(sources, scratch, given.flags), given.mpiexec, library, scratch)
+        mfem = given.mfem and mfem_examples.take_mfem(given.mfem, given.mfem_tag, scratch / "mfem")
+        if given.nalu is not None:
+            run.programs["nalu-wind"], run.folders["nalu-wind"] = nalu_wind.build(given.nalu, given.nalu_tag, scratch / "nalu", given.nalu_flags)
+        print(f"hypre {given.tag if sources == scratch else sources}; Capstan {host_runs.commit()}; {datetime.date.today()}")
+        if given.latency is not None:
+            times.measure(run, given, mfem, scratch)
+            return 0
+        wrong = compare_all(run, given, sources, mfem, scratch)
     print(f"\n{wrong} out of what is allowed" if wrong else "\nall within what is allowed")
     return 1 if wrong else 0
 
