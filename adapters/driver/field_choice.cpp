@@ -98,6 +98,7 @@ ChoiceReport FieldChoice::report(std::size_t number) const {
   report.arm += with(number);
   report.best += with(chooser_->best());
   if (const auto second = chooser_->second()) report.second += with(*second);
+  for (std::size_t one = 0; one < report.arms.size(); ++one) report.arms[one].arm += with(one);
   return report;
 }
 

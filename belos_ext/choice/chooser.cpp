@@ -62,9 +62,10 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 
-double Chooser::modelSeconds(const Arm& arm) const {
+double Chooser::modelSeconds(const Arm& arm, std::optional<double> reduction) const {
   const Group& group = groupOf(arm);
   MachineTimes times = times_;
+  if (reduction) times.reduction = *reduction;
   if (group.preconditioner > 0 && !counted_) {
     times.preconditioner = group.preconditioner;
   } else if (group.model.work > 0) {
@@ -73,10 +74,10 @@ double Chooser::modelSeconds(const Arm& arm) const {
   return std::max(leastSeconds, iterationSeconds(arm.iteration, times));
 }
 
-std::optional<double> Chooser::estimate(std::size_t arm) const {
+std::optional<double> Chooser::estimate(std::size_t arm, std::optional<double> reduction) const {
   if (!known_) return std::nullopt;
   const Arm& one = arms_[arm];
-  return modelSeconds(one) * one.correction * groupOf(one).pace * one.model.ratio;
+  return modelSeconds(one, reduction) * one.correction * groupOf(one).pace * one.model.ratio;
 }
 
 double Chooser::spread(const Arm& arm) const {

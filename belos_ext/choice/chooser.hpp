@@ -121,7 +121,14 @@ class Chooser {
   /// The best of the others, estimated; nothing where none is left or the best has not been measured.
   std::optional<std::size_t> second() const;
   /// Estimated seconds of a digit; nothing before the first solve that tells.
-  std::optional<double> estimate(std::size_t arm) const;
+  /// \param reduction seconds of an all-reduce, in place of those that were measured
+  std::optional<double> estimate(std::size_t arm, std::optional<double> reduction = std::nullopt) const;
+  /// What is not known of the natural logarithm of that.
+  double uncertainty(std::size_t arm) const { return spread(arms_[arm]); }
+  std::size_t arms() const { return arms_.size(); }
+  /// Whether it is never chosen in place of the best one, as things are: it has failed, or is for matrices that ask for
+  /// more.
+  bool leavesOut(std::size_t arm) const { return arm != best_ && !isRival(arm); }
   bool failed(std::size_t arm) const { return arms_[arm].failed; }
   int measured(std::size_t arm) const { return arms_[arm].solves; }
 
@@ -163,7 +170,7 @@ class Chooser {
   /// What is expected of groups that are not known, from the one that is.
   void expectPaces(const Group& known);
   const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
-  double modelSeconds(const Arm& arm) const;
+  double modelSeconds(const Arm& arm, std::optional<double> reduction = std::nullopt) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
   /// more products.
   bool isRival(std::size_t arm) const;

@@ -60,6 +60,28 @@ MachineTimes countedTimes(double rows, int ranks, bool preconditioned) {
   return {product, preconditioned ? 2 * product : 0, byte, 1e-5 * std::ceil(std::log2(ranks))};
 }
 
+namespace {
+
+bool isPowerOfTwo(long solves) { return solves > 0 && (solves & (solves - 1)) == 0; }
+
+std::vector<ChoiceArm> expectedOf(const Chooser& chooser) {
+  std::vector<ChoiceArm> arms;
+  for (std::size_t a = 0; a < chooser.arms(); ++a) {
+    const auto seconds = chooser.estimate(a);
+    if (!seconds) return {};
+    ChoiceArm& one = arms.emplace_back();
+    one.arm = chooser.arm(a).name;
+    one.seconds = *seconds;
+    one.spread = chooser.uncertainty(a);
+    for (std::size_t i = 0; i < one.at.size(); ++i) one.at[i] = *chooser.estimate(a, 1e-6 * ChoiceArm::latencies[i]);
+    one.solves = chooser.measured(a);
+    one.leftOut = chooser.leavesOut(a);
+  }
+  return arms;
+}
+
+}  // namespace
+
 ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
   ChoiceReport report;
   report.arm = chooser.arm(arm).name;
@@ -73,13 +95,12 @@ ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
   report.solves = chooser.solves();
   report.trials = chooser.trials();
   report.regretSeconds = chooser.regretSeconds();
+  if (report.trial || isPowerOfTwo(report.solves)) report.arms = expectedOf(chooser);
   return report;
 }
 
 bool isToBeKept(const Chooser& chooser, const std::string& best, const std::string& written) {
-  const long solves = chooser.solves();
-  const bool powerOfTwo = solves > 0 && (solves & (solves - 1)) == 0;
-  return powerOfTwo || best != written;
+  return isPowerOfTwo(chooser.solves()) || best != written;
 }
 
 std::string said(const ChoiceReport& report, const std::string& before) {

@@ -181,6 +181,17 @@ nlohmann::json communicationJson(const CommunicationReport& communication) {
 
 nlohmann::json choiceJson(const ChoiceReport& choice) {
   if (choice.arm.empty()) return nullptr;
+  nlohmann::json arms = nlohmann::json::array();
+  for (const ChoiceArm& one : choice.arms) {
+    nlohmann::json at;
+    for (std::size_t i = 0; i < one.at.size(); ++i) at[fmt::format("{}", ChoiceArm::latencies[i])] = one.at[i];
+    arms.push_back({{"arm", one.arm},
+                    {"seconds_a_digit", one.seconds},
+                    {"spread", one.spread},
+                    {"seconds_a_digit_at_us", at},
+                    {"solves", one.solves},
+                    {"left_out", one.leftOut}});
+  }
   return {{"arm", choice.arm},
           {"trial", choice.trial},
           {"best", choice.best},
@@ -189,7 +200,8 @@ nlohmann::json choiceJson(const ChoiceReport& choice) {
           {"second_seconds_a_digit", choice.secondSeconds},
           {"solves", choice.solves},
           {"trials", choice.trials},
-          {"regret_seconds", choice.regretSeconds}};
+          {"regret_seconds", choice.regretSeconds},
+          {"arms", arms}};
 }
 
 std::string historyRows(const SolveReport& report, long solve) {

@@ -3,6 +3,7 @@
 /// \file
 /// What happened in a solve: outcome, cost and history. Plain data, filled by the solver manager on every rank.
 
+#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -109,6 +110,19 @@ struct CommunicationReport {
   EmbeddedReport embedded;
 };
 
+/// What CAPSTAN expected of a way to solve when it chose. Seconds of a digit of the residual, means over the ranks.
+struct ChoiceArm {
+  /// All-reduces of so many microseconds stand for the networks that `at` is for.
+  static constexpr std::array<double, 3> latencies{1, 20, 200};
+
+  std::string arm;
+  double seconds = 0.0;
+  double spread = 0.0;         ///< of the natural logarithm of these, as far as they are not known
+  std::array<double, 3> at{};  ///< if an all-reduce took so long
+  int solves = 0;              ///< that were measured
+  bool leftOut = false;        ///< it has failed, or is for systems that ask for more
+};
+
 /// What CAPSTAN knew of the system when it chose the method of a solve. Seconds are means over the ranks.
 struct ChoiceReport {
   std::string arm;           ///< the method, with the parameters that were chosen; empty: nobody has chosen
@@ -120,6 +134,8 @@ struct ChoiceReport {
   long solves = 0;             ///< that the choice rests on
   long trials = 0;             ///< among those so far
   double regretSeconds = 0.0;  ///< what these took beyond what the best one would have taken, as estimated
+  /// All of them, in trials and after 1, 2, 4 and so on solves; else, and before, none.
+  std::vector<ChoiceArm> arms;
 };
 
 /// One point of the residual history: the scaled recursive residual after an iteration.

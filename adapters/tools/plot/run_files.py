@@ -5,6 +5,8 @@ import csv
 import dataclasses
 import json
 
+import choices
+
 # From best to worst, by the first word.
 OUTCOMES = ("converged", "at rounding level", "fell back", "unconverged", "returned the guess")
 PHASES = ("operator", "preconditioner", "vectors", "reductions", "set-up", "rest")
@@ -55,6 +57,7 @@ class Run:
     axis: str
     fields: dict = dataclasses.field(default_factory=dict)     # name: [Point]
     histories: dict = dataclasses.field(default_factory=dict)  # name: {solve: [(iteration, residual)]}
+    choices: dict = dataclasses.field(default_factory=dict)    # name: [choices.Chosen], where CAPSTAN has chosen
     contests: dict = dataclasses.field(default_factory=dict)   # latency in microseconds: {solver: [seconds]}
 
     def add(self, name, point):
@@ -150,7 +153,11 @@ def _report(path, text):
         solves = whole["solves"] if isinstance(whole, dict) else whole
         run = Run("solve")
         for number, solve in enumerate(solves, start=1):
-            run.add(*_solve(number, solve))
+            name, point = _solve(number, solve)
+            run.add(name, point)
+            chosen = choices.of_solve(number, solve.get("capstan", solve) or {}, sum(point.seconds.values()))
+            if chosen:
+                run.choices.setdefault(name, []).append(chosen)
     except json.JSONDecodeError as error:
         raise FileError(f"{path}, line {error.lineno}: this is no JSON: {error.msg}") from None
     except (KeyError, TypeError, AttributeError) as error:

@@ -6,6 +6,7 @@ import statistics
 import matplotlib
 from matplotlib import pyplot
 
+import choices
 from run_files import OUTCOMES, PHASES, severity
 
 matplotlib.use("Agg")  # files only
@@ -173,15 +174,19 @@ def draw(run, title):
     else:
         names = dearest(run.fields)
         fields = {name: condensed(run.fields[name]) for name in names}
-        figure, panels = pyplot.subplots(2 + len(names), 1, figsize=(10, 2.3 * (2 + len(names))), sharex=False, squeeze=False)
+        chosen = [name for name in names if name in run.choices]
+        rows = 2 + len(names) + len(chosen)
+        figure, panels = pyplot.subplots(rows, 1, figsize=(10, 2.3 * rows), sharex=False, squeeze=False)
         _draw_iterations(panels[0, 0], fields)
         _draw_reductions(panels[1, 0], fields)
         for axes, name in zip(panels[2:, 0], names):
             _draw_seconds(axes, name, fields[name])
+        for axes, name in zip(panels[2 + len(names):, 0], chosen):
+            choices.draw(axes, name, run.choices[name])
         total = len(run.fields)
     for axes in panels[:, 0]:
         axes.grid(alpha=0.3)
-        if not axes.get_yscale() == "log":
+        if axes.get_yscale() != "log" and axes.get_ylabel():  # that of choices has names
             axes.set_ylim(bottom=0)
     panels[-1, 0].set_xlabel(run.axis)
     figure.suptitle(title + (f" ({len(names)} of {total} fields)" if len(names) < total else ""), fontsize="medium")

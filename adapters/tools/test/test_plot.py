@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 PLOT = ROOT / "adapters/tools/plot"
 sys.path.insert(0, str(PLOT))
 
+import choices  # noqa: E402  pylint: disable=wrong-import-position
 import run_files  # noqa: E402  pylint: disable=wrong-import-position
 import run_plot  # noqa: E402  pylint: disable=wrong-import-position
 import traces  # noqa: E402  pylint: disable=wrong-import-position
@@ -134,6 +135,25 @@ class Reading(Files):
         self.assertEqual(run.fields["p, mine"][0].seconds["set-up"], 3)
         self.assertEqual(run.fields["p, belos"][0].seconds, {"rest": 5, "set-up": 3})
         self.assertIsNone(run.fields["p, belos"][0].reductions)
+
+    def test_what_was_chosen(self):
+        def solve(arm, trial, regret, expected=()):
+            return {**SOLVE, "choice": {"arm": arm, "trial": trial, "best": "CG", "regret_seconds": regret, "arms": list(expected)}}
+        arms = [{"arm": arm, "seconds_a_digit": seconds, "spread": spread, "seconds_a_digit_at_us": {"1": seconds, "200": 4 * seconds},
+                 "solves": solves, "left_out": out}
+                for arm, seconds, spread, solves, out in (("CR", 1.5e-3, math.log(2), 1, False), ("CG", 1e-3, 0, 3, False), ("IDR", 1e-4, 1, 0, True))]
+        run = self.read("a.json", json.dumps([solve("CG", False, 0), solve("CR", True, 0), solve("CG", False, 0.5), solve("CG", False, 0.5, arms)]))
+        lines = choices.summary("p", run.choices["p"])
+        self.assertEqual(lines[:3], ["p: solves by", "      3  CG", "      1  CR"])
+        self.assertIn("1 of 4 solves were trials: 2.5% of the seconds, as estimated, and no more than 25.0%", lines[3])
+        self.assertIn("CR may save up to 25%", lines[4])
+        self.assertEqual([line.split()[0] for line in lines[-3:]], ["CG", "CR", "IDR"])
+        self.assertRegex(lines[-2], r"CR +1.5 +100% +1.5 +6  1$")
+        self.assertTrue(lines[-1].endswith("0, left out"))
+        self.assertIsNone(choices.might_save([arms[1], arms[2]], "CG"))
+        axes = run_plot.draw(run, "title").axes
+        self.assertEqual([label.get_text() for label in axes[-1].get_yticklabels()], ["CR", "CG"])
+        self.assertEqual(self.read("a.json", json.dumps([SOLVE])).choices, {})
 
     def test_a_history(self):
         run = self.read("h.csv", HISTORY)

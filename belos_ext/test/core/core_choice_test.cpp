@@ -160,6 +160,22 @@ TEST(Chooser, DoesNotTryWhatTheModelRulesOut) {
   EXPECT_EQ(chooser.measured(3), 0) << "three times the work";
 }
 
+TEST(Chooser, EstimatesEveryArmOnAnotherNetwork) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  solveMany(field, chooser, 20);
+  for (const double latency : {1e-6, 20e-6, 200e-6}) {
+    field.machine.reduction = latency;
+    for (std::size_t a = 0; a < chooser.arms(); ++a) {
+      const double ofDigit = field.seconds(a) / 8;
+      EXPECT_NEAR(std::log(*chooser.estimate(a, latency) / ofDigit), 0, 0.25)
+          << field.arms[a].name << " at " << latency;
+    }
+  }
+  EXPECT_NE(chooser.estimate(0), chooser.estimate(0, 200e-6));
+  EXPECT_LT(chooser.uncertainty(chooser.best()), chooser.uncertainty(3)) << "which was never tried";
+}
+
 TEST(Chooser, FollowsALatencyThatRises) {
   Field field = fieldOfCg();
   field.machine.reduction = 0;

@@ -76,6 +76,16 @@ TEST_F(Choosing, SolvesASequenceAndSettles) {
       if (k > 1) {
         EXPECT_GT(choice.bestSeconds, 0);
       }
+      const bool powerOfTwo = choice.solves > 0 && (choice.solves & (choice.solves - 1)) == 0;
+      EXPECT_EQ(!choice.arms.empty(), powerOfTwo || choice.trial);
+      const auto best = std::find_if(choice.arms.begin(), choice.arms.end(),
+                                     [&choice](const ChoiceArm& one) { return one.arm == choice.best; });
+      if (!choice.arms.empty()) {
+        ASSERT_NE(best, choice.arms.end());
+        EXPECT_EQ(best->seconds, choice.bestSeconds);
+        EXPECT_LE(best->at.front(), best->at.back());
+        EXPECT_FALSE(best->leftOut);
+      }
       expectSameOnAllRanks(outcome);
     }
     EXPECT_GT(arms.size(), 1U) << "something else was tried";
