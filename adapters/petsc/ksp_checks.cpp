@@ -32,6 +32,23 @@ PetscErrorCode checkSizes(KSP ksp) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
+/// Capstan works on arrays of the host. PETSc would copy vectors of a device there and back for each product, and say
+/// nothing of it.
+PetscErrorCode checkMemory(KSP ksp) {
+  PetscFunctionBegin;
+  for (const Vec v : {ksp->vec_rhs, ksp->vec_sol}) {
+    const PetscScalar* entries = nullptr;
+    PetscMemType where = PETSC_MEMTYPE_HOST;
+    PetscCall(VecGetArrayReadAndMemType(v, &entries, &where));
+    PetscCall(VecRestoreArrayReadAndMemType(v, &entries));
+    PetscCheck(
+        PetscMemTypeHost(where), commOf(ksp), PETSC_ERR_SUP,
+        "%s is in the memory of a device, and Capstan solves in that of the host: -vec_type standard -mat_type aij",
+        v == ksp->vec_rhs ? "b" : "x");
+  }
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
 }  // namespace
 
 PetscErrorCode checkUse(KSP ksp) {
@@ -47,6 +64,7 @@ PetscErrorCode checkUse(KSP ksp) {
                "Capstan's methods measure residuals over b, or over the first residual, not over the smaller one");
   }
   PetscCall(checkSizes(ksp));
+  PetscCall(checkMemory(ksp));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 

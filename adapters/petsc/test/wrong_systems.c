@@ -1,5 +1,7 @@
 /* Wrong uses of operators, vectors and preconditioners, for wrong_inputs.c. */
 #include <math.h>
+#include <petsc/private/vecimpl.h>
+#include <sys/mman.h>
 
 #include "wrong_uses.h"
 
@@ -71,6 +73,24 @@ static PetscErrorCode notFinite(Trial* t) {
     MUST(VecAssemblyEnd(into));
   }
   if (where == 2) MUST(KSPSetInitialGuessNonzero(t->ksp, PETSC_TRUE));
+  return solve(t);
+}
+
+/* Stands for vectors of CUDA: says where its entries are, and nothing there can be read. */
+static PetscErrorCode arrayOfDevice(Vec v, const PetscScalar** entries, PetscMemType* where) {
+  static void* page = NULL;
+  (void)v;
+  if (!page) page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *entries = page;
+  *where = PETSC_MEMTYPE_CUDA;
+  return 0;
+}
+
+/* b, x or both are in the memory of a device, at the first solve or at the second. */
+static PetscErrorCode deviceVectors(Trial* t) {
+  if (t->variant / 3 % 2) MUST(solve(t));
+  if (t->variant % 3 != 1) t->b->ops->getarrayreadandmemtype = arrayOfDevice;
+  if (t->variant % 3 != 0) t->x->ops->getarrayreadandmemtype = arrayOfDevice;
   return solve(t);
 }
 
@@ -222,6 +242,7 @@ static PetscErrorCode rightSystem(Trial* t) { return solve(t); }
 
 const Kind kindsOfSystems[] = {{"sizes", FAILS, wrongSizes},
                                {"shape", FAILS, wrongShape},
+                               {"device vectors", FAILS, deviceVectors},
                                {"no operators", FAILS, noOperators},
                                {"not finite", DIVERGES, notFinite},
                                {"broken preconditioner", DIVERGES, brokenPreconditioner},
