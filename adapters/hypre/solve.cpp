@@ -24,10 +24,25 @@ HYPRE_ParVector vectorOf(HYPRE_IJVector vector) {
   return static_cast<HYPRE_ParVector>(object);
 }
 
-/// A x or M^-1 x, in record.out. Returns 0, or hypre's error.
-int act(Record& record, bool product, const double* x) {
+/// The entries of a vector lie elsewhere for as long as this lives: nothing is copied.
+class Lent {
+ public:
+  Lent(HYPRE_ParVector vector, double* entries) : at_(hypre_ParVectorLocalVector(vector)), own_(hypre_VectorData(at_)) {
+    hypre_VectorData(at_) = entries;
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+  ~Lent() { hypre_VectorData(at_) = own_; }
+
+ private:
+  hypre_Vector* at_;
+  double* own_;
+};
+
+/// y = A x or M^-1 x. Returns 0, or hypre's error.
+int act(Record& record, bool product, const double* x, double* y) {
   const HYPRE_ParVector in = vectorOf(record.in), out = vectorOf(record.out);
-  std::copy_n(x, record.rows, dataOf(in));
+  const Lent lentIn(in, const_cast<double*>(x)), lentOut(out, y);  // hypre has no vectors that are const
   if (product) return static_cast<int>(HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, in, 0.0, out));
   HYPRE_ParVectorSetConstantValues(out, 0.0);
   const HYPRE_Int failure =
@@ -37,20 +52,15 @@ int act(Record& record, bool product, const double* x) {
   HYPRE_ClearError(HYPRE_ERROR_CONV);
   return static_cast<int>(failure & ~HYPRE_ERROR_CONV);
 }
-int actInto(void* context, bool product, const double* x, double* y) {
-  auto& record = *static_cast<Record*>(context);
-  const int failure = act(record, product, x);
-  std::copy_n(dataOf(vectorOf(record.out)), record.rows, y);
-  return failure;
-}
-int multiply(void* record, const double* x, double* y) { return actInto(record, true, x, y); }
-int precondition(void* record, const double* r, double* z) { return actInto(record, false, r, z); }
+int multiply(void* record, const double* x, double* y) { return act(*static_cast<Record*>(record), true, x, y); }
+int precondition(void* record, const double* r, double* z) { return act(*static_cast<Record*>(record), false, r, z); }
 
 /// (r, M^-1 r), this rank's part.
 int energyPart(void* context, const double* r, double* part) {
   auto& record = *static_cast<Record*>(context);
-  const int failure = act(record, false, r);
-  *part = std::inner_product(r, r + record.rows, dataOf(vectorOf(record.out)), 0.0);
+  double* const z = dataOf(vectorOf(record.out));
+  const int failure = act(record, false, r, z);
+  *part = std::inner_product(r, r + record.rows, z, 0.0);
   return failure;
 }
 
