@@ -60,7 +60,7 @@ def compile_c(source, to, flags):
 
 
 def build_timer(folder, flags):
-    """What is preloaded to time solves: hypre's own timing is left out of Debian's library."""
+    """What is preloaded to time solves, by doing them twice: hypre's own timing is left out of Debian's library."""
     return compile_c(pathlib.Path(__file__).with_name("solve_time.c"), pathlib.Path(folder) / "libsolve_time.so", f"-shared -fPIC {flags} -ldl")
 
 
@@ -91,12 +91,11 @@ class Outcome:
 class Runner:
     """Runs drivers, with hypre's own solver or with a redirected one."""
 
-    def __init__(self, programs, mpiexec, library, folder):
-        self.programs, self.mpiexec, self.library, self.folder = programs, mpiexec, library, folder
+    def __init__(self, programs, mpiexec, library, timer, folder):
+        self.programs, self.mpiexec, self.library, self.timer, self.folder = programs, mpiexec, library, timer, folder
         self.environment = host_runs.environment()
         self.folders = {}  # where a program runs, if not in folder
-        self.timer = None  # preloaded, too, but for programs that time themselves
-        self.timed = set()
+        self.twice = set()  # programs whose solves are done twice, and timed
 
     def __call__(self, program, arguments, ranks, redirect=None, latency=None):
         """What a driver has printed of its solve."""
@@ -105,7 +104,7 @@ class Runner:
     def output(self, program, arguments, ranks, redirect=None, latency=None):
         """All that a program prints: on the standard output, and on the standard error stream."""
         environment_of = dict(self.environment)
-        preload = [self.timer] if program in self.timed else []
+        preload = [self.timer] if program in self.twice else []
         if latency:  # 0: as it is
             preload.append(self.library.parent / "libcapstan_latency.so")
             wait = "spin" if ranks <= (os.cpu_count() or 1) else "yield"

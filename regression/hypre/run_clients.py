@@ -20,7 +20,7 @@ import mfem_examples
 import nalu_wind
 import times
 import untouched
-from hypre_sources import ROOT, SAVED, Runner, build, fail, host_runs, take_sources
+from hypre_sources import ROOT, SAVED, Runner, build, build_timer, fail, host_runs, take_sources
 
 BLOCK = 5  # steps of the s-step method, as it is by default
 METHODS = {"pcg": ("capstan_cg", "capstan_pipelined_cg", "capstan_embedded_cg"),
@@ -199,7 +199,7 @@ def main(words=None):
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         sources = take_sources(given.source, given.tag, scratch)
-        run = Runner(build(sources, scratch, given.flags), given.mpiexec, library, scratch)
+        run = Runner(build(sources, scratch, given.flags), given.mpiexec, library, build_timer(scratch, given.flags), scratch)
         mfem = given.mfem and mfem_examples.take_mfem(given.mfem, given.mfem_tag, scratch / "mfem")
         if given.nalu is not None:
             run.programs["nalu-wind"], run.folders["nalu-wind"] = nalu_wind.build(given.nalu, given.nalu_tag, scratch / "nalu", given.nalu_flags)

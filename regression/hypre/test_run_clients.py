@@ -1,14 +1,20 @@
 #!/usr/bin/env python3
 """What run_clients.py reads and how it judges, without hypre."""
 
+import array
 import contextlib
 import io
+import math
 import pathlib
 import tempfile
+import types
 import unittest
 
 import hypre_sources
+import nalu_wind
 import run_clients
+import times
+import untouched
 
 IJ_OUTPUT = "PCG_Iterations = 3\nGMRES Iterations = 93\nFinal GMRES Relative Residual Norm = 8.225661e-09\nindex 19 value -7.5e-11\n"
 JOBS = """mpirun -np 2 ./ij -solver 1 -rhsrand > solvers.out.0
@@ -60,6 +66,41 @@ class RunClients(unittest.TestCase):
             self.assertEqual([job[0] for job in run_clients.jobs(path, 8)], ["solvers.out.0", "solvers.out.9"])
             path.write_text(SAVED, encoding="utf-8")
             self.assertEqual(run_clients.saved_results(path), {"solvers.out.0": (7, 3.095059e-09, None)})
+
+    def test_leaves_out_times_where_outputs_are_compared(self):
+        text = "MINRES solver took 3s.\nwall clock time = 1\n\nIterations = 7\nCapstan: redirect: hypre_pcg: no solve was asked for by that name\n"
+        self.assertEqual(untouched.settled(text), ["", "Iterations = 7"])
+        runs = {None: ("Iterations = 7\ntook 1 s\n", ""), 7: ("Iterations = 7\ntook 2 s\n", ""), 8: ("Iterations = 8\n", ""), "told": ("Iterations = 7\n", "Capstan: told")}
+        for kind, wrong in ((7, 0), (8, 1), ("told", 1)):
+            run = types.SimpleNamespace(output=lambda name, words, ranks, redirect=None, kind=kind: runs[kind if redirect else None])
+            with contextlib.redirect_stdout(io.StringIO()):
+                table = run_clients.Table("title", "own")
+                self.assertEqual(untouched.compare_untouched(run, [1], {"struct": ([], [[]])}, table), wrong)
+
+    def test_measures_how_far_solutions_are_apart(self):
+        self.assertAlmostEqual(nalu_wind.difference([3.0, 4.0], [3.0, 4.5]), 0.5 / math.hypot(3, 4.5))
+        with tempfile.TemporaryDirectory() as scratch:
+            path = pathlib.Path(scratch) / "x.bin"
+            path.write_bytes(array.array("d", [1, 2]).tobytes())
+            self.assertEqual(list(nalu_wind.read(path)), [1, 2])
+
+    def test_a_difference_counts_as_wrong(self):
+        outcome = hypre_sources.Outcome("Iterations = 9\nFinal Relative Residual Norm = 1e-9\ncomputed residual: 1e-9\nseconds of the solve: 0.5\n", "")
+        self.assertEqual((outcome.seconds, outcome.computed), (0.5, 1e-9))
+        with contextlib.redirect_stdout(io.StringIO()):
+            table = run_clients.Table("title", "own")
+            table.judge("nalu-wind", 2, "AMG", "gmres", "capstan_gmres", 9, outcome, 1e-8, problems=["difference"])
+        self.assertEqual(table.wrong, 1)
+
+    def test_what_is_measured_redirects_a_solver_of_the_same_driver(self):
+        given = types.SimpleNamespace(small=True, nalu="tree")
+        found = times.contests(given, pathlib.Path("mfem"), pathlib.Path("scratch"))
+        self.assertEqual([one["program"] for one in found], ["ij", "ij", "ex5", "ex5", "ex2p", "nalu-wind", "nalu-wind"])
+        for one in found:
+            self.assertTrue(all(redirect is None for _, redirect in one["own"].values()))
+            for method, (words, redirect) in one["ours"].items():
+                (name, to), = redirect.items()
+                self.assertEqual((to, one["own"][name][0]), (method, words))
 
 
 if __name__ == "__main__":
