@@ -20,7 +20,7 @@ declare -A packages=(
   [test]="clang-format shellcheck doxygen valgrind chromium xz-utils git python3-mpi4py python3-scipy"
 )
 # What no test may lack where it must be complete.
-declare -A packages_of_12=([test]="libsimgrid-dev libpetsc3.18-dev-examples code-saturne-bin code-saturne-data code-saturne-include")
+declare -A packages_of_12=([test]="abigail-tools libsimgrid-dev libpetsc3.18-dev-examples code-saturne-bin code-saturne-data code-saturne-include")
 # Programs that other systems must have, by the same reasons.
 declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [plot]="python3" [docs]="doxygen" [distribution]="debootstrap git taskset")
 os_release=/etc/os-release
