@@ -1,5 +1,6 @@
 """hypre's drivers: where their sources come from, how they are built, and what they print."""
 
+import json
 import os
 import pathlib
 import re
@@ -97,11 +98,11 @@ class Runner:
         self.folders = {}  # where a program runs, if not in folder
         self.twice = set()  # programs whose solves are done twice, and timed
 
-    def __call__(self, program, arguments, ranks, redirect=None, latency=None):
+    def __call__(self, program, arguments, ranks, redirect=None, latency=None, parameters=None):
         """What a driver has printed of its solve."""
-        return Outcome(*self.output(program, arguments, ranks, redirect, latency))
+        return Outcome(*self.output(program, arguments, ranks, redirect, latency, parameters))
 
-    def output(self, program, arguments, ranks, redirect=None, latency=None):
+    def output(self, program, arguments, ranks, redirect=None, latency=None, parameters=None):
         """All that a program prints: on the standard output, and on the standard error stream."""
         environment_of = dict(self.environment)
         preload = [self.timer] if program in self.twice else []
@@ -111,7 +112,7 @@ class Runner:
             environment_of.update(CAPSTAN_LATENCY_US=str(latency), CAPSTAN_LATENCY_WAIT=wait)
         if redirect:
             preload.append(self.library)
-            environment_of["CAPSTAN_OPTIONS"] = "redirect: {" + ", ".join(f"{old}: {new}" for old, new in redirect.items()) + "}"
+            environment_of["CAPSTAN_OPTIONS"] = json.dumps({"redirect": redirect, **(parameters or {})})  # which is YAML, too
         # To the program alone: mpiexec itself is no MPI program.
         words = [self.mpiexec, "-n", ranks, "env", "LD_PRELOAD=" + ":".join(map(str, preload)), self.programs[program], *arguments]
         done = subprocess.run([str(word) for word in words], cwd=self.folders.get(program, self.folder), capture_output=True, text=True,

@@ -68,7 +68,8 @@ class RunClients(unittest.TestCase):
             self.assertEqual(run_clients.saved_results(path), {"solvers.out.0": (7, 3.095059e-09, None)})
 
     def test_leaves_out_times_where_outputs_are_compared(self):
-        text = "MINRES solver took 3s.\nwall clock time = 1\n\nIterations = 7\nCapstan: redirect: hypre_pcg: no solve was asked for by that name\n"
+        text = ("MINRES solver took 3s.\nwall clock time = 1\n\nIterations = 7\n"
+                "Capstan: redirect: hypre_pcg: no solve was asked for by that name\n")
         self.assertEqual(untouched.settled(text), ["", "Iterations = 7"])
         runs = {None: ("Iterations = 7\ntook 1 s\n", ""), 7: ("Iterations = 7\ntook 2 s\n", ""), 8: ("Iterations = 8\n", ""), "told": ("Iterations = 7\n", "Capstan: told")}
         for kind, wrong in ((7, 0), (8, 1), ("told", 1)):
@@ -97,10 +98,11 @@ class RunClients(unittest.TestCase):
         found = times.contests(given, pathlib.Path("mfem"), pathlib.Path("scratch"))
         self.assertEqual([one["program"] for one in found], ["ij", "ij", "ex5", "ex5", "ex2p", "nalu-wind", "nalu-wind"])
         for one in found:
-            self.assertTrue(all(redirect is None for _, redirect in one["own"].values()))
-            for method, (words, redirect) in one["ours"].items():
+            self.assertTrue(all(redirect is None for _, redirect, _ in one["own"].values()))
+            for method, (words, redirect, parameters) in one["ours"].items():
                 (name, to), = redirect.items()
-                self.assertEqual((to, one["own"][name][0]), (method, words))
+                self.assertEqual((method.split(",")[0], words), (to, one["own"][name][0]))
+                self.assertEqual(sorted(parameters), sorted(times.PARAMETERS[each.split()[0]] for each in method.split(", ")[1:]))
 
 
 if __name__ == "__main__":
