@@ -192,7 +192,7 @@ file(RELATIVE_PATH CAPSTAN_FROM_BIN_TO_DATA "${CMAKE_INSTALL_FULL_BINDIR}" "${CM
 file(RELATIVE_PATH CAPSTAN_FROM_BIN_TO_LIB "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 configure_file("${PROJECT_SOURCE_DIR}/cmake/launcher/installed.in" "${PROJECT_BINARY_DIR}/capstan-installed" @ONLY)
 install(PROGRAMS "${PROJECT_BINARY_DIR}/capstan-installed" DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME capstan)
-install(FILES cmake/launcher/output.sh cmake/launcher/preload.sh cmake/launcher/enable.sh
+install(FILES cmake/launcher/output.sh cmake/launcher/preload.sh cmake/launcher/preload_hosts.sh cmake/launcher/enable.sh
         DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/launcher)
 install(FILES app-inputs/openfoam/switch_case.py DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs/openfoam)
 foreach(part __init__ errors foam_text solvers)

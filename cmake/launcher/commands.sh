@@ -11,7 +11,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   build    build the libraries and capstan-solve
   run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
-  preload  start a Belos application with Capstan's solvers among its own
+  preload  start an application over Belos, hypre, PETSc or code_saturne with Capstan's solvers
   advise   say which solver to write into an OpenFOAM case or a deck, from runs of it
   enable   write Capstan into the dictionaries of an OpenFOAM case
   disable  take back what enable has written
@@ -199,7 +199,10 @@ command_preload() {
   # Wrong use is told before anything is built.
   for word in "$@"; do [[ $word != -- ]] || break; done
   [[ ${word:-} == -- ]] || fail_usage "preload wants -- and a command that starts the application" "See: ./capstan preload --help"
-  ensure_built capstan_library
+  case ${1:-} in
+    hypre | petsc | saturne) ensure_built capstan_products ;;
+    *) ensure_built capstan_library ;;
+  esac
   preload "$build_dir/lib/libcapstan.so" "$@"
 }
 

@@ -118,6 +118,8 @@ _capstan() {
     preload)
       if [[ $current == -* && " ${COMP_WORDS[*]:2:COMP_CWORD-2} " != *" -- "* ]]; then
         _capstan_offer "$options --"
+      elif [[ " ${COMP_WORDS[*]:2:COMP_CWORD-2} " != *" -- "* ]]; then
+        _capstan_offer "hypre petsc saturne"
       else
         mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current")
         compopt -o filenames 2>/dev/null || true

@@ -1,21 +1,25 @@
-# `capstan preload`: starts a Belos application with libcapstan_preload.so preloaded on all ranks, which opens libcapstan.so.
-# Sourced by the launcher and by the installed command `capstan`.
+# `capstan preload`: starts a Belos application with libcapstan_preload.so preloaded on all ranks, which opens libcapstan.so; or
+# one over another host with that host's library (preload_hosts.sh). Sourced by the launcher and by the installed command `capstan`.
 # shellcheck shell=bash
 
 capstan_called=${capstan_called:-./capstan}
 
 help_preload() {
   cat <<TEXT
-usage: $capstan_called preload [--dry-run] [--no-check] -- mpirun [arguments of mpirun] application [its arguments]
+usage: $capstan_called preload [hypre | petsc | saturne] [--dry-run] [--no-check] -- mpirun [arguments of mpirun] application [its arguments]
 
 Runs an application that chooses its solvers through Belos::SolverFactory with Capstan's among them: puts libcapstan_preload.so,
 which opens libcapstan.so in programs that it fits, into LD_PRELOAD of all ranks, in the way of the MPI at hand (mpirun or
 mpiexec of Open MPI, MPICH and Intel MPI, srun, jsrun), and hands over the variables CAPSTAN_OPTIONS, ... that are set. Before
 that it looks whether the two go together: the application must have Belos, Tpetra and MPI as shared libraries with the names
 that libcapstan.so was linked with, and with all functions that it needs.
+  hypre      for an application over hypre: libcapstanHypre.so. CAPSTAN_OPTIONS says which of hypre's solvers are redirected
+  saturne    for code_saturne's cs_solver: libcapstanSaturne.so. CAPSTAN_OPTIONS says which fields are redirected
+  petsc      for an application over PETSc: -dll_append libcapstanPetsc.so in PETSC_OPTIONS. -ksp_type names the method
   --dry-run    print the command instead
   --no-check   do not look at the application, and preload libcapstan.so itself, as where it loads Belos later by itself
-Example: $capstan_called preload -- mpirun -n 64 naluX -i deck.yaml
+Examples: $capstan_called preload -- mpirun -n 64 naluX -i deck.yaml
+          CAPSTAN_OPTIONS='redirect: {hypre_gmres: capstan_sstep_gmres}' $capstan_called preload hypre -- mpirun -n 64 application
 TEXT
 }
 
@@ -47,20 +51,20 @@ holds_capstan() {
   LC_ALL=C grep -qaF 'CAPSTAN GMRES S-STEP PIPELINE' -- "$1"
 }
 
-# application_among <kind of the first word> <words...>: the number of the word, from 0 on, that is the application: the first
-# program with Belos, by shared libraries or inside; else the first program behind mpirun. Fails where there is none.
+# application_among <host> <kind of the first word> <words...>: the number of the word, from 0 on, that is the application: the first
+# program with the host, by shared libraries or inside; else the first program behind mpirun. Fails where there is none.
 application_among() {
-  local kind=$1 number path programs=()
-  shift
+  local host=$1 kind=$2 number path programs=()
+  shift 2
   for ((number = 0; number < $#; number++)); do
     path=${*:number+1:1}
     [[ $path != -* && ($number -gt 0 || $kind == other) ]] && path=$(type -P -- "$path") && programs+=("$number $path")
   done
   for path in "${programs[@]}"; do
-    [[ -z $(of_kind Belos "$(shared_libraries "${path#* }")") ]] || { echo "${path%% *}" && return; }
+    [[ -z $(of_host "$host" "$(shared_libraries "${path#* }")") ]] || { echo "${path%% *}" && return; }
   done
   for path in "${programs[@]}"; do
-    ! holds_belos "${path#* }" || { echo "${path%% *}" && return; }
+    ! holds_host "$host" "${path#* }" || { echo "${path%% *}" && return; }
   done
   [[ ${#programs[@]} -gt 0 ]] && echo "${programs[0]%% *}"
 }
@@ -94,14 +98,14 @@ check_meets() {
   done
 }
 
-# check_fits <application> <library>: ends where the loader does not find all that the library needs in the application's
+# check_fits <application> <library> <whose>: ends where the loader does not find all that the library needs in the application's
 # libraries. They have the right names then, but come of another compiler, another std::string, or another build.
 check_fits() {
-  local application=$1 library=$2 missing
+  local application=$1 library=$2 whose=$3 missing
   missing=$(LD_PRELOAD=$library ldd -r -- "$application" 2>&1 | grep -F "undefined symbol" | grep -F "$library" | head -n 1) || return 0
   missing=${missing#*undefined symbol: }
-  fail 1 "$library does not fit the Trilinos of $application, which lacks $(c++filt "${missing%%[[:space:]]*}" 2>/dev/null || echo "${missing%%[[:space:]]*}")" \
-    "It was built by another compiler, with another std::string, or otherwise. Build Capstan with that Trilinos and its compiler: docs/building.md"
+  fail 1 "$library does not fit the $whose of $application, which lacks $(c++filt "${missing%%[[:space:]]*}" 2>/dev/null || echo "${missing%%[[:space:]]*}")" \
+    "It was built by another compiler, with another std::string, or otherwise. Build Capstan with that $whose and its compiler: docs/building.md"
 }
 
 # mpi_kind <launcher>: openmpi, hydra (MPICH, Intel MPI), srun, jsrun, or other.
@@ -126,12 +130,13 @@ mpi_kind() {
   esac
 }
 
-# preload_words <library> <kind of MPI> <number of the application's word> <words...>: sets `command` to the words with the
-# preloading in them.
+# preload_words <variable> <value> <kind of MPI> <number of the application's word> <words...>: sets `command` to the words with the
+# value in the variable, LD_PRELOAD or PETSC_OPTIONS, before what it has.
 preload_words() {
-  local library=$1 kind=$2 at=$3 preload name exported=() variables=() i
-  shift 3
-  preload=$library${LD_PRELOAD:+:$LD_PRELOAD}
+  local variable=$1 first=$2 kind=$3 at=$4 glue=: preload name exported=() variables=() i
+  shift 4
+  [[ $variable == LD_PRELOAD ]] || glue=" "
+  preload=$first${!variable:+$glue${!variable}}
   while IFS= read -r name; do
     contains "$name" "${preload_own_variables[@]}" || variables+=("$name")
   done < <(compgen -e | grep '^CAPSTAN_' | sort)
@@ -142,8 +147,14 @@ preload_words() {
   # The user preloads something, too: NAME=VALUE, or two words.
   for ((i = 2; i <= at; i++)); do
     case ${!i} in
-      LD_PRELOAD=*) command=("${@:1:i-1}" "LD_PRELOAD=$library:${!i#*=}" "${@:i+1}") ;;
-      LD_PRELOAD) command=("${@:1:i}" "$library:${*:i+1:1}" "${@:i+2}") ;;
+      "$variable="*) command=("${@:1:i-1}" "$variable=$first$glue${!i#*=}" "${@:i+1}") ;;
+      "$variable")
+        if [[ $kind == openmpi ]]; then # the name alone: what the environment has
+          command=("${@:1:i-1}" "$variable=$preload" "${@:i+1}")
+        else
+          command=("${@:1:i}" "$first$glue${*:i+1:1}" "${@:i+2}")
+        fi
+        ;;
       # Of lists of variables srun takes one.
       --export | --export=*)
         kind=other
@@ -157,16 +168,16 @@ preload_words() {
   case $kind in
     openmpi)
       # Each part of a command with several programs has variables of its own.
-      exported=(-x "LD_PRELOAD=$preload" "${exported[@]}") command=("$1" "${exported[@]}")
+      exported=(-x "$variable=$preload" "${exported[@]}") command=("$1" "${exported[@]}")
       for name in "${@:2}"; do
         command+=("$name")
         [[ $name != : ]] || command+=("${exported[@]}")
       done
       ;;
-    hydra) command=("$1" -genv LD_PRELOAD "$preload" "${@:2}") ;; # hands over the whole environment, as srun does
-    jsrun) command=("$1" -E "LD_PRELOAD=$preload" "${exported[@]}" "${@:2}") ;;
-    srun) command=("$1" "--export=ALL,LD_PRELOAD=$preload" "${@:2}") ;;
-    *) command=("${@:1:at}" env "LD_PRELOAD=$preload" "${@:at+1}") ;;
+    hydra) command=("$1" -genv "$variable" "$preload" "${@:2}") ;; # hands over the whole environment, as srun does
+    jsrun) command=("$1" -E "$variable=$preload" "${exported[@]}" "${@:2}") ;;
+    srun) command=("$1" "--export=ALL,$variable=$preload" "${@:2}") ;;
+    *) command=("${@:1:at}" env "$variable=$preload" "${@:at+1}") ;;
   esac
 }
 
@@ -180,36 +191,40 @@ shell_words() {
   echo "${line% }"
 }
 
-# preload <library> [options] -- <words...>
+# preload <libcapstan.so> [host] [options] -- <words...>
 preload() {
-  local library=$1 preloaded=$1 dry=no check=yes kind at command
+  local library=$1 host=belos preloaded dry=no check=yes kind at command
   shift
   while [[ $# -gt 0 && $1 != -- ]]; do
     case $1 in
       --dry-run) dry=yes ;;
       --no-check) check=no ;;
       -*) fail_usage "preload: unknown option '$1'. Did you mean '$(nearest "$1" --dry-run --no-check)'?" "Arguments of mpirun stand after --" ;;
-      *) fail_usage "preload: found '$1' before --" "See: $capstan_called preload --help" ;;
+      *)
+        contains "$1" "${preload_hosts[@]}" ||
+          fail_usage "preload: found '$1' before --. Did you mean '$(nearest "$1" "${preload_hosts[@]}")'?" "See: $capstan_called preload --help"
+        host=$1
+        [[ $host == belos ]] || library=${library%/*}/${host_library[$host]}
+        ;;
     esac
     shift
   done
   [[ $# -gt 1 ]] || fail_usage "preload wants -- and a command that starts the application" "See: $capstan_called preload --help"
   shift
-  if [[ ! -e $library && -e ${library%/*}/libcapstan_static.a ]]; then
-    fail 1 "this Capstan has no ${library##*/}: it was built with a static Trilinos, and what is preloaded cannot reach a program with that" \
-      "Link Capstan::capstan into the application: docs/belos.md#with-a-static-trilinos"
-  fi
-  [[ -e $library ]] || fail 3 "$library is missing"
+  library_is_there "$host" "$library"
   type -P -- "$1" >/dev/null || fail_usage "preload: '$1' is no program in PATH"
   kind=$(mpi_kind "$1")
-  at=$(application_among "$kind" "$@") ||
+  at=$(application_among "$host" "$kind" "$@") ||
     fail_usage "preload: none of these words is a program: ${*:2}" "Is the application in PATH, or is its path wrong?"
-  if [[ $check == yes ]]; then
-    check_meets "$(type -P -- "${*:at+1:1}")" "$library"
-    check_fits "$(type -P -- "${*:at+1:1}")" "$library"
-    preloaded=${library%.so}_preload.so
+  [[ $check == no ]] || check_application "$host" "$(type -P -- "${*:at+1:1}")" "$library"
+  preloaded=$library
+  [[ $host == belos ]] || say_if_nothing_is_asked "$host" "$@"
+  [[ $host != belos || $check == no ]] || preloaded=${library%.so}_preload.so
+  if [[ $host == petsc ]]; then
+    preload_words PETSC_OPTIONS "-dll_append $library" "$kind" "$at" "$@"
+  else
+    preload_words LD_PRELOAD "$preloaded" "$kind" "$at" "$@"
   fi
-  preload_words "$preloaded" "$kind" "$at" "$@"
   if [[ $dry == yes ]]; then
     shell_words "${command[@]}"
     return

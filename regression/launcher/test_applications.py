@@ -79,6 +79,7 @@ class Preload(LauncherCase):
     def test_what_the_user_preloads_stays(self):
         both = f"{self.library}:/a.so"
         for given, expected in ((["mpirun", "-x", "LD_PRELOAD=/a.so", "naluX"], ["mpirun", "-x", f"LD_PRELOAD={both}", "naluX"]),
+                                (["mpirun", "-x", "LD_PRELOAD", "naluX"], ["mpirun", "-x", f"LD_PRELOAD={self.library}", "naluX"]),
                                 (["mpiexec.hydra", "-genv", "LD_PRELOAD", "/a.so", "naluX"],
                                  ["mpiexec.hydra", "-genv", "LD_PRELOAD", both, "naluX"]),
                                 (["srun", "--export=A,B", "naluX"], ["srun", "--export=A,B", "env", f"LD_PRELOAD={self.library}", "naluX"])):

@@ -77,6 +77,7 @@ class OfTheLauncher(unittest.TestCase):
         self.assertEqual(offered("./capstan", "disable", "case", "capstan_sst"), [])
         self.assertEqual(offered("./capstan", "preload", "--d"), ["--dry-run"])
         self.assertIn("README.md", offered("./capstan", "preload", "--", "READ"))
+        self.assertEqual(offered("./capstan", "preload", "hy"), ["hypre"])
         self.assertEqual(offered("./capstan", "plot", "run.csv", "--"), ["--fields", "--out", "--window", "--help"])
 
     def test_files_to_draw_are_offered(self):
