@@ -71,7 +71,8 @@ class RunClients(unittest.TestCase):
         text = ("MINRES solver took 3s.\nwall clock time = 1\n\nIterations = 7\n"
                 "Capstan: redirect: hypre_pcg: no solve was asked for by that name\n")
         self.assertEqual(untouched.settled(text), ["", "Iterations = 7"])
-        runs = {None: ("Iterations = 7\ntook 1 s\n", ""), 7: ("Iterations = 7\ntook 2 s\n", ""), 8: ("Iterations = 8\n", ""), "told": ("Iterations = 7\n", "Capstan: told")}
+        runs = {None: ("Iterations = 7\ntook 1 s\n", ""), 7: ("Iterations = 7\ntook 2 s\n", ""), 8: ("Iterations = 8\n", ""),
+                "told": ("Iterations = 7\n", "Capstan: told")}
         for kind, wrong in ((7, 0), (8, 1), ("told", 1)):
             run = types.SimpleNamespace(output=lambda name, words, ranks, redirect=None, kind=kind: runs[kind if redirect else None])
             with contextlib.redirect_stdout(io.StringIO()):
