@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """code_saturne's cavity with its own solvers, and with Capstan's by preload alone; the fields agree.
 
-usage: run_case.py LIBRARY [--cells N] [--cube] [--ranks N ...]
+usage: run_case.py LIBRARY [--case NxN|NxNxN ...] [--ranks N ...] [--latency US ... [--turns N] [--minutes M]]
 
 Needs code_saturne 6 (Debian: code-saturne) with its compilers; everything is made in a folder that is deleted afterwards.
---cube: N x N x N cells with walls all around, in the place of a layer of N x N.
-Prints a line for each run; exit status 1 where fields differ by more than the tolerance.
+NxN: a layer of cells; NxNxN: a cube with walls all around. --latency measures, too: all solvers in turn, as the machine is (0) and
+with all-reduces that take so many microseconds (emulated), so many turns or as many as fit into the minutes, one at least.
+Prints a line for each solver; exit status 1 where fields differ by more than the tolerance, or a solve has not converged.
 """
 
 import argparse
@@ -13,15 +14,21 @@ import math
 import os
 import pathlib
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 AGREE = 1e-4  # of the largest value of a field: the tolerance of the solves is 1e-5 to 1e-8
 CHOICES = ({"saturne_pressure": "capstan_cg"}, {"saturne_pressure": "capstan_pipelined_cg"},
            {"saturne_pressure": "capstan_sstep_gmres", "saturne_velocity": "capstan_bicgstab"},
            {"saturne_pressure": "capstan_cr", "saturne_velocity": "capstan_gmres"})
+# What solve_time.c prints.
+SOLVES = re.compile(r"^solves of (\w+): (\d+), (\d+) iterations, (\d+) not converged, (\S+) seconds$", re.MULTILINE)
+ROW = "{:9} {:>5} {:>5}  {:57} {:>6} {:>8} {:>8}  {:>20}  {:>20}"
 
 
 def write_mesh(path, n, layers):
@@ -94,41 +101,138 @@ def prepare(folder, cells, layers):
     return case / "RESU" / "first"
 
 
+def compiled_timer(folder):
+    """solve_time.c as a library."""
+    library = folder / "solve_time.so"
+    run(["mpicc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-DHAVE_CONFIG_H", "-I/usr/include/code_saturne", HERE / "solve_time.c", "-o",
+         library, "-Wl,-z,lazy", "-ldl"], folder)
+    return library
+
+
+class Case:
+    """A mesh, and the folder that cs_solver runs in."""
+
+    def __init__(self, name, library, scratch):
+        cells = int(name.partition("x")[0])
+        folder = scratch / name
+        folder.mkdir()
+        self.name, self.library, self.timer = name, library, compiled_timer(folder)
+        self.place = prepare(folder, cells, 1 if name.count("x") == 1 else cells)
+        text = run(["sh", ROOT / "cmake/run_environment.sh", "--oversubscribed"], folder)
+        self.environment = {**os.environ, **dict(line.split("=", 1) for line in text.splitlines() if "=" in line), "OMP_NUM_THREADS": "1"}
+
+    def solve(self, choice, ranks, latency):
+        """(fields, {field: (solves, iterations, not converged, seconds)}) with the redirects of a choice; None: code_saturne's own."""
+        for old in self.place.glob("fields.*"):
+            old.unlink()
+        environment, preload = dict(self.environment), [self.timer]
+        if choice is not None:
+            preload.append(self.library)
+            environment["CAPSTAN_OPTIONS"] = "redirect: {" + ", ".join(f"{old}: {new}" for old, new in choice.items()) + "}"
+        if latency:
+            preload.insert(0, self.library.parent / "libcapstan_latency.so")
+            environment |= {"CAPSTAN_LATENCY_US": f"{latency:g}", "CAPSTAN_LATENCY_WAIT": "spin" if ranks <= (os.cpu_count() or 1) else "yield"}
+        # To the program alone: mpirun itself is none. One rank needs no mpirun, and then has no MPI of code_saturne's.
+        alone = ranks == 1 and choice == CHOICES[0]
+        words = [*([] if alone else ["mpirun", "-n", ranks]), "env", "LD_PRELOAD=" + ":".join(map(str, preload)), "./cs_solver",
+                 *([] if alone else ["--mpi"])]
+        text = run(words, self.place, environment)
+        log = "".join(path.read_text(errors="replace") for name in ("listing", "run_solver.log") for path in self.place.glob(name))
+        for field, method in (choice or {}).items():
+            if f"Capstan: the systems of the field {field.partition('_')[2]} are solved by {method}" not in log:
+                sys.exit(f"run_case.py: {choice} was not taken")
+        return fields(self.place), {name: (*map(int, numbers), float(seconds)) for name, *numbers, seconds in SOLVES.findall(text)}
+
+
+    def use_wrongly(self, ranks):
+        """Has the case use redirected systems wrongly, in 390 ways. Returns what is wrong with that, in words, or nothing."""
+        text = run(["mpirun", "-n", ranks, "env", f"LD_PRELOAD={self.library}", "./cs_solver", "--mpi"], self.place,
+                   {**self.environment, "WRONG_USES": "390", "CAPSTAN_OPTIONS": "redirect: {saturne_pressure: capstan_cg}"})
+        told = re.search(r"^390 wrong uses of 13 kinds: .*", text, re.MULTILINE)
+        print(f"{ranks} ranks: {told[0] if told else 'nothing was told of wrong uses'}")
+        return [] if told and told[0].endswith(" 0 wrong") else [f"wrong uses: {told and told[0]}"]
+
+
+def refuses(case, options, says):
+    """Whether a run with wrong options ends with an error that says so."""
+    environment = {**case.environment, "LD_PRELOAD": str(case.library), "CAPSTAN_OPTIONS": options}
+    done = subprocess.run(["./cs_solver"], cwd=case.place, capture_output=True, text=True, env=environment, timeout=900)
+    told = done.stdout + done.stderr + "".join(path.read_text(errors="replace") for path in case.place.glob("error*"))
+    return [] if done.returncode != 0 and says in told else [f"{options}: status {done.returncode}, and nothing of '{says}'"]
+
+
+def spread(values):
+    return f"{statistics.median(values):.2f} [{min(values):.2f}..{max(values):.2f}]"
+
+
+class Row:
+    """The runs of one solver, beside those of code_saturne's own in the same turns."""
+
+    def __init__(self, case, ranks, latency, choice, own):
+        self.case, self.ranks, self.latency, self.choice, self.own = case, ranks, latency, choice, own or self
+        self.fields, self.seconds, self.told = None, {"pressure": [], "all": []}, {}
+
+    def run(self):
+        self.fields, self.told = self.case.solve(self.choice, self.ranks, self.latency)
+        self.seconds["pressure"].append(self.told["pressure"][3])
+        self.seconds["all"].append(sum(each[3] for each in self.told.values()))
+
+    def problems(self):
+        apart = distance(self.fields, self.own.fields)
+        found = [] if apart <= AGREE else [f"fields differ by {apart:.1e}; allowed: {AGREE}"]
+        return found + [f"{name}: {told[2]} solves have not converged" for name, told in self.told.items() if told[2]]
+
+    def text(self):
+        own = self.own is self
+        name = "code_saturne's own" if own else ", ".join(f"{old.partition('_')[2]}: {new}" for old, new in self.choice.items())
+        times = [f"{statistics.median(self.seconds[part]):.3f} s" if own else
+                 spread([one / other for one, other in zip(self.seconds[part], self.own.seconds[part])]) for part in ("pressure", "all")]
+        return ROW.format(self.case.name, self.ranks, f"{self.latency:g}", name, "-" if own else f"{distance(self.fields, self.own.fields):.0e}",
+                          self.told["pressure"][1], self.told["velocity"][1], *times)
+
+
+def rows_of(case, ranks, latency):
+    own = Row(case, ranks, latency, None, None)
+    return [own, *(Row(case, ranks, latency, choice, own) for choice in CHOICES)]
+
+
+def case_name(text):
+    if not re.fullmatch(r"([1-9]\d*)x\1(x\1)?", text):
+        raise argparse.ArgumentTypeError(f"found '{text}'; allowed: such as 24x24 or 16x16x16")
+    return text
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("library", type=pathlib.Path)
-    parser.add_argument("--cells", type=int, default=24)
-    parser.add_argument("--cube", action="store_true")
+    parser.add_argument("--case", type=case_name, nargs="+", default=["24x24"])
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--latency", type=float, nargs="+", default=[])
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--minutes", type=float, default=math.inf)
     given = parser.parse_args()
-    worst = 0.0
+    began = time.monotonic()
+    library = given.library.resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        place = prepare(pathlib.Path(scratch), given.cells, given.cells if given.cube else 1)
-        for ranks in given.ranks:
-            own = None
-            for choice in (None, *(CHOICES if ranks > 1 else CHOICES[::2])):
-                for old in place.glob("fields.*"):
-                    old.unlink()
-                environment = dict(os.environ, OMP_NUM_THREADS="1")
-                if choice is not None:
-                    environment["LD_PRELOAD"] = str(given.library.resolve())
-                    environment["CAPSTAN_OPTIONS"] = "redirect: {" + ", ".join(f"{old}: {new}" for old, new in choice.items()) + "}"
-                run(["mpirun", "-n", ranks, "./cs_solver", "--mpi"], place, environment)
-                now = fields(place)
-                log = "".join(path.read_text(errors="replace") for path in (*place.glob("performance.log"), *place.glob("listing"), *place.glob("run_solver.log")))
-                if choice is None:
-                    own = now
-                    print(f"{ranks} ranks, code_saturne's own solvers: {len(now)} cells")
-                    continue
-                told = re.findall(r"Capstan, (\w+): (\d+) solves, (\d+) iterations, (\d+) not converged", log)
-                apart = distance(now, own)
-                worst = max(worst, apart)
-                print(f"{ranks} ranks, {choice}: fields differ by {apart:.1e}; " + "; ".join(
-                    f"{name} {solves} solves, {iterations} iterations, {unconverged} not converged" for name, solves, iterations, unconverged in told))
-                if len(told) < len(choice):
-                    sys.exit(f"run_case.py: {choice} was not taken; told: {told}")
-    if not worst <= AGREE:
-        sys.exit(f"run_case.py: fields differ by {worst:.1e}; allowed: {AGREE}")
+        cases = [Case(name, library, pathlib.Path(scratch)) for name in dict.fromkeys(given.case)]
+        rows = [row for case in cases for ranks in given.ranks
+                for latency in (given.latency or [0]) if ranks > 1 or latency == 0 for row in rows_of(case, ranks, latency)]
+        turns, last = 0, 0.0
+        while turns < (given.turns if given.latency else 1) and (turns == 0 or time.monotonic() - began + last < 60 * given.minutes):
+            turn = time.monotonic()
+            for row in rows:
+                row.run()
+            last, turns = time.monotonic() - turn, turns + 1
+        if given.latency:
+            print(f"{turns} turns; seconds: what code_saturne's own solves take, and the others' over that, medians [least..greatest]\n")
+        print(ROW.format("cells", "ranks", "us", "solver", "apart", "pressure", "velocity", "time, pressure", "time, all solves"))
+        for row in rows:
+            print(row.text())
+        problems = [] if given.latency else [problem for ranks in given.ranks for problem in cases[0].use_wrongly(ranks)]
+        problems += [] if given.latency else refuses(cases[0], "redirect: {saturne_pressure: capstan_gc}", 'did you mean "CAPSTAN CG"')
+        problems += [f"{row.case.name}, {row.ranks} ranks, {row.choice}: {problem}" for row in rows for problem in row.problems()]
+    if problems:
+        sys.exit("run_case.py: " + "\n".join(problems))
 
 
 if __name__ == "__main__":

@@ -3,9 +3,12 @@
 #include <mpi.h>
 #include <ple_coupling.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cs_defs.h"
 #include "cs_headers.h"
+
+void wrongUses(int count); /* wrong_uses.c */
 
 void cs_user_model(void) {
   cs_get_glob_turb_model()->iturb = CS_TURB_NONE;
@@ -15,13 +18,14 @@ void cs_user_model(void) {
 void cs_user_parameters(cs_domain_t* domain) {
   cs_get_glob_time_step_options()->idtvar = 0;
   domain->time_step->dt_ref = 0.02;
-  domain->time_step->nt_max = 10;
+  domain->time_step->nt_max = getenv("WRONG_USES") != NULL ? 1 : 10;
   cs_fluid_properties_t* fluid = cs_get_glob_fluid_properties();
   fluid->ro0 = 1;
   fluid->viscl0 = 0.01;
 }
 
 void cs_user_extra_operations(cs_domain_t* domain) {
+  if (getenv("WRONG_USES") != NULL) wrongUses(atoi(getenv("WRONG_USES")));
   if (domain->time_step->nt_cur != domain->time_step->nt_max) return;
   char name[40];
   snprintf(name, sizeof name, "fields.%d", cs_glob_rank_id < 0 ? 0 : cs_glob_rank_id);
