@@ -177,7 +177,7 @@ foreach(target capstanHypre capstanPetsc capstanSaturne)
     install(TARGETS ${target} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
-foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
+foreach(target capstan-solve capstanPreconditioners capstanFoamTrilinos capstanFoam)
   if(TARGET ${target})
     # ../lib: in the build tree.
     capstan_installed_rpath(${target} FOLDERS . "../${CMAKE_INSTALL_LIBDIR}" ../lib LIBRARIES "${trilinos_libraries}")

@@ -2,35 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <Ifpack2_Factory.hpp>
-#include <MueLu_Amesos2Smoother.hpp>
-#include <MueLu_CreateTpetraPreconditioner.hpp>
-#include <MueLu_DirectSolver.hpp>
-#include <MueLu_Level.hpp>
-#include <MueLu_MasterList.hpp>
-#include <MueLu_ParameterListInterpreter.hpp>
-#include <MueLu_SmootherBase.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <exception>
-#include <regex>
 
 #include "adapters/preconditioners/boomeramg.hpp"
 #include "adapters/preconditioners/explicit_preconditioners.hpp"
+#include "adapters/preconditioners/makers.hpp"
 #include "adapters/preconditioners/negative_definite.hpp"
-#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::preconditioning {
 namespace {
-
-using Scalar = double;
-using LocalOrdinal = Matrix::local_ordinal_type;
-using GlobalOrdinal = Matrix::global_ordinal_type;
-using Node = Matrix::node_type;
-using MueLuOperator = MueLu::TpetraOperator<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-using Ifpack2Operator = Ifpack2::Preconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
 
 constexpr double directSolveTolerance = 1e-6;
 constexpr const char* boomerAmgName = "boomeramg";
@@ -38,33 +22,6 @@ constexpr const char* boomerAmgName = "boomeramg";
 std::string lowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
   return text;
-}
-
-/// MueLu checks names itself, but prints the distance to every name it knows when one is wrong.
-std::optional<ParameterProblem> unknownMueLuName(const Teuchos::ParameterList& list) {
-  for (const char* ownSyntax : {"Factories", "Hierarchy", "Matrix"}) {
-    if (list.isSublist(ownSyntax)) return std::nullopt;
-  }
-  const auto& valid = *MueLu::MasterList::List();
-  std::vector<std::string> names;
-  for (const auto& entry : valid) names.push_back(entry.first);
-  const std::regex free("level [0-9]+|user data|.*: params.*");
-  for (const auto& entry : list) {
-    const std::string& name = entry.first;
-    if (valid.isParameter(name) || std::regex_match(name, free)) continue;
-    return ParameterProblem{name, fmt::format("unknown MueLu parameter '{}'{}", name, didYouMean(name, names))};
-  }
-  return std::nullopt;
-}
-
-Teuchos::ParameterList ifpack2Parameters(const PreconditionerName& name, const Teuchos::ParameterList& own) {
-  Teuchos::ParameterList list;
-  if (!name.relaxation.empty()) {
-    list.set("relaxation: type", name.relaxation);
-    list.set("relaxation: sweeps", 1);
-  }
-  list.setParameters(own);
-  return list;
 }
 
 bool usesRowSums(const Teuchos::ParameterList& list) {
@@ -88,15 +45,6 @@ void refuseTacho(const Teuchos::ParameterList& list, int ranks) {
   if (lowerCase(list.get<std::string>("coarse: type")) != "tacho") return;
   throw PreconditionerError(fmt::format(
       "'coarse: type': found 'Tacho' on {} ranks, where it crashes; allowed: CHEBYSHEV, RELAXATION, SCHWARZ", ranks));
-}
-
-Teuchos::RCP<Matrix> identity(const Teuchos::RCP<const Communicator>& comm) {
-  const auto map = Teuchos::rcp(new const Map(static_cast<Tpetra::global_size_t>(comm->getSize()), 1, 0, comm));
-  auto matrix = Teuchos::rcp(new Matrix(map, 1));
-  const GlobalOrdinal row = map->getGlobalElement(0);
-  matrix->insertGlobalValues(row, Teuchos::tuple<GlobalOrdinal>(row), Teuchos::tuple<Scalar>(1.0));
-  matrix->fillComplete();
-  return matrix;
 }
 
 }  // namespace
@@ -131,48 +79,10 @@ const PreconditionerName* findPreconditioner(const std::string& name) {
 
 bool isMultigrid(const std::string& name) { return name == "muelu" || name == boomerAmgName; }
 
+std::optional<CoarseCheck> checkCoarseSolve(const Operator& op) { return makers().checkCoarseSolve(op); }
+
 bool CoarseCheck::passed() const {
   return std::isfinite(relativeResidual) && (!direct || relativeResidual <= directSolveTolerance);
-}
-
-std::optional<CoarseCheck> checkCoarseSolve(const Operator& op) {
-  const auto* mueLu = dynamic_cast<const MueLuOperator*>(&op);
-  if (mueLu == nullptr) return std::nullopt;
-  using Smoother = MueLu::SmootherBase<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-  using Direct = MueLu::DirectSolver<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-  using Amesos2 = MueLu::Amesos2Smoother<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-  using CoarseMatrix = Xpetra::Matrix<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-  using CoarseVector = Xpetra::MultiVectorFactory<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
-
-  const auto hierarchy = mueLu->GetHierarchy();
-  const auto level = hierarchy->GetLevel(hierarchy->GetNumLevels() - 1);
-  if (level.is_null() || !level->IsAvailable("PreSmoother") || !level->IsAvailable("A")) return std::nullopt;
-  const auto solver = level->Get<Teuchos::RCP<Smoother>>("PreSmoother");
-  const auto A = level->Get<Teuchos::RCP<CoarseMatrix>>("A");
-  if (solver.is_null() || A.is_null()) return std::nullopt;
-
-  // b = A * something: solvable even when A is singular.
-  auto x = CoarseVector::Build(A->getDomainMap(), 1);
-  auto b = CoarseVector::Build(A->getRangeMap(), 1);
-  x->randomize();
-  A->apply(*x, *b);
-  x->putScalar(0.0);
-  Teuchos::Array<double> before(1);
-  Teuchos::Array<double> after(1);
-  b->norm2(before());
-  solver->Apply(*x, *b, true);
-  A->apply(*x, *b, Teuchos::NO_TRANS, -1.0, 1.0);
-  b->norm2(after());
-
-  CoarseCheck check;
-  // MueLu makes a Krylov solver of Belos, too, within a "direct" one. It has no complexity.
-  const bool factorises = solver->getNodeSmootherComplexity() != Teuchos::OrdinalTraits<std::size_t>::invalid();
-  check.direct = dynamic_cast<const Amesos2*>(solver.get()) != nullptr ||
-                 (factorises && dynamic_cast<const Direct*>(solver.get()) != nullptr);
-  check.relativeResidual = before[0] == 0.0 ? after[0] : after[0] / before[0];
-  check.solver = solver->description();
-  check.rows = static_cast<long long>(A->getGlobalNumRows());
-  return check;
 }
 
 void overrideParameters(Teuchos::ParameterList& file, const Teuchos::ParameterList& own) {
@@ -192,21 +102,11 @@ std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptio
   const auto* name = findPreconditioner(options.name);
   if (name == nullptr) return ParameterProblem{"", fmt::format("unknown preconditioner '{}'", options.name)};
   try {
-    if (name->name == "muelu") {
-      refuseTacho(options.parameters, comm->getSize());
-      if (auto unknown = unknownMueLuName(options.parameters)) return unknown;
-      Teuchos::ParameterList list = options.parameters;
-      const MueLu::ParameterListInterpreter<Scalar, LocalOrdinal, GlobalOrdinal, Node> interpreter(list, comm);
-    } else if (name->name == boomerAmgName) {
-      if (!hasBoomerAmg()) return ParameterProblem{"", howToGetBoomerAmg()};
-      return boomerAmgProblem(options.parameters);
-    } else if (isExplicit(name->name)) {
+    if (name->name == "muelu") refuseTacho(options.parameters, comm->getSize());
+    if (isExplicit(name->name)) {
       options.parameters.validateParameters(*explicitParameters(name->name));
-    } else if (!name->ifpack2.empty()) {
-      if (auto unknown = unknownIfpack2Name(name->ifpack2, options.parameters)) return unknown;
-      const Teuchos::RCP<const Matrix::row_matrix_type> matrix = identity(comm);
-      const auto op = Ifpack2::Factory().create(name->ifpack2, matrix, 0);
-      op->setParameters(ifpack2Parameters(*name, options.parameters));
+    } else if (name->name != "none") {
+      return makers().problem(*name, options.parameters, comm);
     }
   } catch (const std::exception& error) {
     return parameterProblem(error.what());
@@ -217,7 +117,7 @@ std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptio
 Preconditioner::Preconditioner(PreconditionerOptions options)
     : options_(std::move(options)), name_(findPreconditioner(options_.name)) {
   if (name_ == nullptr) throw PreconditionerError(fmt::format("unknown preconditioner '{}'", options_.name));
-  if (name_->name == boomerAmgName && !hasBoomerAmg()) throw PreconditionerError(howToGetBoomerAmg());
+  if (name_->name == boomerAmgName && !makers().hasBoomerAmg()) throw PreconditionerError(howToGetBoomerAmg());
 }
 
 void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
@@ -244,39 +144,28 @@ void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
 void Preconditioner::build(const Teuchos::RCP<Matrix>& A) {
   operator_ = Teuchos::null;
   builtFor_ = nullptr;
-  if (name_->name == "muelu") {
-    refuseTacho(options_.parameters, A->getComm()->getSize());
-    Teuchos::ParameterList list =
-        negativeTrace(*A) ? forNegativeDefinite(options_.parameters) : Teuchos::ParameterList(options_.parameters);
-    operator_ = MueLu::CreateTpetraPreconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>(
-        Teuchos::rcp_implicit_cast<Operator>(A), list);
-    requireSoundCoarseSolve();
-  } else if (name_->name == boomerAmgName) {
-    operator_ = makeBoomerAmg(A, options_.parameters);
-  } else if (isExplicit(name_->name)) {
+  if (isExplicit(name_->name)) {
     operator_ = makeExplicit(name_->name, A, options_.parameters);
   } else {
-    const auto op = Ifpack2::Factory().create<Matrix::row_matrix_type>(name_->ifpack2, A, 0);
-    op->setParameters(ifpack2Parameters(*name_, options_.parameters));
-    op->initialize();
-    op->compute();
-    operator_ = op;
+    const bool multigrid = name_->name == "muelu";
+    if (multigrid) refuseTacho(options_.parameters, A->getComm()->getSize());
+    operator_ = makers().make(
+        *name_, A, multigrid && negativeTrace(*A) ? forNegativeDefinite(options_.parameters) : options_.parameters);
+    if (multigrid) requireSoundCoarseSolve();
   }
   builtFor_ = A.get();
   ++builds_;
 }
 
 void Preconditioner::renew(const Teuchos::RCP<Matrix>& A) {
-  if (name_->name == "muelu") {
-    MueLu::ReuseTpetraPreconditioner(A, Teuchos::dyn_cast<MueLuOperator>(*operator_));
-    requireSoundCoarseSolve();
-  } else if (name_->name == boomerAmgName) {
-    operator_ = Teuchos::null;                          // two hierarchies at a time would be one too many
-    operator_ = makeBoomerAmg(A, options_.parameters);  // hypre keeps nothing of a hierarchy
-  } else if (isExplicit(name_->name)) {
+  if (isExplicit(name_->name)) {
     operator_ = makeExplicit(name_->name, A, options_.parameters);  // its structure costs little
+  } else if (name_->name == boomerAmgName) {
+    operator_ = Teuchos::null;                                  // two hierarchies at a time would be one too many
+    operator_ = makers().make(*name_, A, options_.parameters);  // hypre keeps nothing of a hierarchy
   } else {
-    Teuchos::dyn_cast<Ifpack2Operator>(*operator_).compute();
+    makers().renew(*name_, A, *operator_);
+    if (name_->name == "muelu") requireSoundCoarseSolve();
   }
   ++renewals_;
 }

@@ -16,7 +16,7 @@ import foam
 
 BUILD = pathlib.Path()
 # Trilinos, and what it brings.
-TRILINOS = re.compile(r"/lib(?!\w+Decomp\.)(capstanFoamTrilinos|capstan\.so|trilinos_|belos|tpetra|teuchos|kokkos|muelu|ifpack|amesos|zoltan|xpetra|"
+TRILINOS = re.compile(r"/lib(?!\w+Decomp\.)(capstanFoamTrilinos|capstanPreconditioners|capstan\.so|trilinos_|belos|tpetra|teuchos|kokkos|muelu|ifpack|amesos|zoltan|xpetra|"
                       r"pt?scotch|scotch|metis|parmetis|HYPRE|[sdcz]mumps|mumps|superlu|fmt|yaml-cpp|boost)")
 BINDING = re.compile(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `(\w+)'")
 SOLVERS = '"p.*" {{ solver capstan; preconditioner {}; tolerance 1e-6; }}\nU {{ solver PBiCGStab; preconditioner DILU; tolerance 1e-6; }}\n'
@@ -79,10 +79,19 @@ class Bindings(unittest.TestCase):
         found, text = bindings(["icoFoam"], foam.environment(BUILD), case)
         self.assertIn("capstan_cg:", text)
         self.assertTrue(any("libcapstanFoamTrilinos.so" in source and TRILINOS.search(target) for source, target, _ in found))
+        self.assertTrue(any("libcapstanPreconditioners.so" in source and "muelu" in target for source, target, _ in found))
         # Libraries of the system bind among each other: MUMPS to METIS.
         others = {(source, target) for source, target, _ in found if TRILINOS.search(target) and
                   re.search(r"/lib(OpenFOAM|Pstream|finiteVolume|meshTools|capstanFoam\.so)|icoFoam", source)}
         self.assertEqual(others, set())
+
+    def test_own_preconditioner(self):
+        """What makes preconditioners of Trilinos stays closed."""
+        found, text = bindings(["icoFoam"], foam.environment(BUILD), prepared("own", 1))
+        self.assertIn("capstan_cg:", text)
+        opened = {target.rsplit("/", 1)[1] for _, target, _ in found if TRILINOS.search(target)}
+        self.assertTrue(any(name.startswith("libcapstan.so") for name in opened), opened)
+        self.assertEqual([name for name in opened if re.search("Preconditioners|muelu|ifpack|HYPRE|zoltan|amesos", name)], [])
 
     def test_preload(self):
         """What is preloaded for MPI stands before MPI for the Trilinos side, too."""

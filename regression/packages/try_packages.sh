@@ -23,7 +23,7 @@ installed() {
 
 say "apt-get install ./openfoam-capstan_*.deb"
 apt-get update >"$work/apt.log" 2>&1
-installed "$folder"/libcapstan0.1_*.deb "$folder"/capstan-tools_*.deb "$folder"/openfoam-capstan_*.deb openfoam-examples
+installed "$folder"/libcapstan0.1_*.deb "$folder"/capstan-preconditioners_*.deb "$folder"/capstan-tools_*.deb "$folder"/openfoam-capstan_*.deb openfoam-examples
 
 "$root/regression/packages/try_installed.sh"
 

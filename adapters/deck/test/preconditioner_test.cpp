@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "adapters/deck/systems.hpp"
+#include "adapters/libraries/open_mate.hpp"
 #include "adapters/preconditioners/boomeramg.hpp"
+#include "adapters/preconditioners/makers.hpp"
 #include "adapters/preconditioners/preconditioner_check.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
@@ -58,10 +60,19 @@ double residualAfter(const Matrix& A, const Operator& M, int steps, double omega
   return norm(r) / norm(b);
 }
 
+TEST(OpenMate, SaysWhatItTried) {
+  const Mate mate = openMate("libcapstan_of_nobody.so", reinterpret_cast<const void*>(&openMate));
+  EXPECT_EQ(mate.handle, nullptr);
+  const std::filesystem::path beside =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libcapstan_of_nobody.so";
+  EXPECT_NE(mate.tried.find("\n    " + beside.string() + ": "), std::string::npos) << mate.tried;
+  EXPECT_NE(mate.tried.find("\n    libcapstan_of_nobody.so: "), std::string::npos) << mate.tried;
+}
+
 TEST(Preconditioner, EveryNameMakesAConvergentIteration) {
   const auto A = laplace({12, 12});
   for (const auto& name : preconditionerNames()) {
-    if (name.name == "none" || (name.name == "boomeramg" && !preconditioning::hasBoomerAmg())) continue;
+    if (name.name == "none" || (name.name == "boomeramg" && !preconditioning::makers().hasBoomerAmg())) continue;
     SCOPED_TRACE(name.name);
     PreconditionerOptions options = name.name == "muelu" ? preset("pressure_poisson") : PreconditionerOptions{};
     options.name = name.name;
@@ -75,7 +86,7 @@ TEST(Preconditioner, EveryNameMakesAConvergentIteration) {
 }
 
 TEST(Preconditioner, BoomerAmgSaysHowToGetIt) {
-  if (preconditioning::hasBoomerAmg()) GTEST_SKIP() << "it is there";
+  if (preconditioning::makers().hasBoomerAmg()) GTEST_SKIP() << "it is there";
   PreconditionerOptions options;
   options.name = "boomeramg";
   const auto problem = validatePreconditioner(options, Tpetra::getDefaultComm());
@@ -493,7 +504,7 @@ void doubleValues(Matrix& A) {
 
 TEST(Preconditioner, RecomputesReusesOrKeepsAsTold) {
   for (const char* name : {"jacobi", "riluk", "muelu", "boomeramg"}) {
-    if (std::string(name) == "boomeramg" && !preconditioning::hasBoomerAmg()) continue;
+    if (std::string(name) == "boomeramg" && !preconditioning::makers().hasBoomerAmg()) continue;
     for (const auto& [recompute, reuse] : {std::pair{true, false}, {false, true}, {false, false}}) {
       SCOPED_TRACE(std::string(name) + (recompute ? " recompute" : reuse ? " reuse" : " keep"));
       const auto A = laplace({30, 30});

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Opens a library that belongs beside another one, when it is asked for.
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace capstan {
+
+/// The file of the library, or program, that some code is part of; empty: not known. Local.
+inline std::filesystem::path fileOf(const void* code) {
+  Dl_info info;
+  return dladdr(code, &info) == 0 || info.dli_fname == nullptr ? "" : info.dli_fname;
+}
+
+/// What became of openMate().
+struct Mate {
+  void* handle = nullptr;
+  std::string tried;  ///< where it is null: a line for each file, with the loader's reason
+};
+
+/// Opens the library `name` without showing its symbols to others: beside the file that `code` is part of (where that
+/// is a link, beside what it points to, too), else where the loader looks for libraries. Local.
+///
+/// RTLD_LOCAL: nobody else is to be bound to Trilinos, or to the Scotch, METIS, HYPRE and MUMPS that it brings. Not
+/// RTLD_DEEPBIND: it would pass by what is preloaded for MPI or for malloc.
+inline Mate openMate(const std::string& name, const void* code) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
+  std::error_code ignored;
+  const fs::path own = fileOf(code);
+  for (const fs::path& file : {own, fs::canonical(own, ignored)}) {
+    if (!file.has_parent_path()) continue;
+    const std::string beside = file.parent_path() / name;
+    if (fs::exists(beside, ignored)) {
+      files = {beside};
+      break;
+    }
+    if (files.empty() || files.back() != beside) files.push_back(beside);
+  }
+  if (files.empty() || !fs::exists(files.front(), ignored)) files.push_back(name);
+  Mate mate;
+  for (const std::string& file : files) {
+    mate.handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);
+    if (mate.handle != nullptr) break;
+    const char* const reason = dlerror();
+    mate.tried += "\n    " + file + ": " + (reason == nullptr ? "no reason given" : reason);
+  }
+  return mate;
+}
+
+}  // namespace capstan
