@@ -29,6 +29,11 @@ void remember(HYPRE_Solver solver, HYPRE_PtrToSolverFcn function, HYPRE_Solver o
   if (Record* const record = recordOf(solver)) record->preconditioner = {function, own};
 }
 
+/// Whether that is another function than hypre's own, which does nothing.
+bool changes(HYPRE_PtrToModifyPCFcn modify) {
+  return reinterpret_cast<void*>(modify) != dlsym(RTLD_DEFAULT, "hypre_FlexGMRESModifyPCDefault");
+}
+
 /// Answers a getter for a solve of Capstan's; else hypre does.
 template <class Value, class Member, class Own>
 HYPRE_Int answer(HYPRE_Solver solver, Value* value, Member member, const Own& own) {
@@ -96,11 +101,11 @@ HYPRE_Int answer(HYPRE_Solver solver, Value* value, Member member, const Own& ow
     if (Record* const record = recordOf(solver)) record->member = value; \
     return CAPSTAN_HYPRES(x)(solver, value);                             \
   }
-#define CAPSTAN_MODIFY(x)                                                          \
-  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, HYPRE_PtrToModifyPCFcn modify) { \
-    if (solver == nullptr) return wrongArgument(1);                                \
-    if (Record* const record = recordOf(solver)) record->modifies = true;          \
-    return CAPSTAN_HYPRES(x)(solver, modify);                                      \
+#define CAPSTAN_MODIFY(x)                                                            \
+  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, HYPRE_PtrToModifyPCFcn modify) {   \
+    if (solver == nullptr) return wrongArgument(1);                                  \
+    if (Record* const record = recordOf(solver)) record->modifies = changes(modify); \
+    return CAPSTAN_HYPRES(x)(solver, modify);                                        \
   }
 // Solvers of other interfaces, whose generic functions are the same: one may lie where another one was destroyed.
 #define CAPSTAN_OTHER(name, Solver)                              \

@@ -93,16 +93,19 @@ static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) 
 
 static int twoNorm = 1;
 static double factor = 0;
-static int modifies = 0, least = 0;
+static int least = 0;
+static HYPRE_PtrToModifyPCFcn change = NULL;
+HYPRE_Int hypre_FlexGMRESModifyPCDefault(void*, HYPRE_Int, HYPRE_Real); /* hypre's own, which changes nothing */
 static HYPRE_Int modify(HYPRE_Solver own, HYPRE_Int iteration, HYPRE_Real residual) {
   (void)own, (void)iteration, (void)residual;
   return 0;
 }
 SOLVE(PCG, HYPRE_PCGSetTwoNorm(solver, twoNorm); HYPRE_PCGSetConvergenceFactorTol(solver, factor))
 SOLVE(GMRES, HYPRE_GMRESSetKDim(solver, 120))
-SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120); if (modifies) HYPRE_ParCSRFlexGMRESSetModifyPC(solver, modify))
+SOLVE(FlexGMRES, HYPRE_FlexGMRESSetKDim(solver, 120);
+      if (change != NULL) HYPRE_ParCSRFlexGMRESSetModifyPC(solver, change))
 SOLVE(LGMRES, HYPRE_LGMRESSetKDim(solver, 120))
-SOLVE(COGMRES, HYPRE_COGMRESSetKDim(solver, 120); if (modifies) HYPRE_COGMRESSetModifyPC(solver, modify))
+SOLVE(COGMRES, HYPRE_COGMRESSetKDim(solver, 120); if (change != NULL) HYPRE_COGMRESSetModifyPC(solver, change))
 SOLVE(BiCGSTAB, if (factor > 0) HYPRE_BiCGSTABSetConvergenceFactorTol(solver, factor);
       if (least > 0) HYPRE_ParCSRBiCGSTABSetMinIter(solver, least))
 
@@ -118,7 +121,8 @@ int main(int argc, char** argv) {
   last = rows * (rank + 1) / ranks - 1;
   twoNorm = argc > 1 && strcmp(argv[1], "energy") == 0 ? 0 : 1;
   factor = argc > 1 && strcmp(argv[1], "factor") == 0 ? 0.99 : 0;
-  modifies = argc > 1 && strcmp(argv[1], "modify") == 0;
+  if (argc > 1 && strcmp(argv[1], "modify") == 0) change = modify;
+  if (argc > 1 && strcmp(argv[1], "default") == 0) change = (HYPRE_PtrToModifyPCFcn)hypre_FlexGMRESModifyPCDefault;
   least = argc > 1 && strcmp(argv[1], "least") == 0 ? 2 : 0;
   const int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 3 : 300;
   HYPRE_IJMatrix matrix = laplacian();

@@ -115,6 +115,10 @@ class Client(unittest.TestCase):
             self.assertEqual(found, own)
             self.assertEqual(sorted(errors.splitlines()), [f"Capstan: {name} is left to hypre: {why}" for name, why in sorted(left.items())])
 
+    def test_takes_no_notice_of_a_function_of_hypres_that_changes_nothing(self):
+        found, errors = self.run_client("default", ranks=1, redirect={"hypre_flexgmres": "capstan_gmres"})
+        self.assertEqual((found["FlexGMRES", "none"][0], errors), (0, ""))
+
     def test_leaves_all_to_hypre_where_options_cannot_be_read(self):
         own, _ = self.run_client(ranks=1, preload=False)
         for options, says in (("redirect: 3", "redirect: is not a map"), ("redirect: {hypre_pcg: [1, 2]}", "is not a solver's name"),
