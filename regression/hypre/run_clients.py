@@ -151,9 +151,9 @@ def compare_saved(run, sources, most):
 
 def compare_all(run, given, sources, mfem, scratch):
     """Returns how many are wrong."""
-    wrong = compare(run, given.ranks) + compare_saved(run, sources, given.saved_ranks)
-    programs = dict(untouched.PROGRAMS)
     run.programs["petsc"] = untouched.build_petsc(given.petsc, scratch)
+    programs = dict(untouched.PROGRAMS)
+    wrong = compare(run, given.ranks) + compare_saved(run, sources, given.saved_ranks)
     if mfem is not None:
         wrong += mfem_examples.compare_mfem(run, mfem, given.ranks, Table("MFEM's examples (iterations)", "hypre's"), METHODS["pcg"])
         programs |= mfem_examples.untouched_of(run, mfem)
