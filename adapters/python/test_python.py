@@ -18,6 +18,7 @@ from scipy.sparse import linalg
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import capstan  # noqa: E402
+from test_wrong_inputs import WrongInputs  # noqa: E402, F401
 
 COMM = MPI.COMM_WORLD
 
@@ -62,6 +63,56 @@ class Solves(unittest.TestCase):
         linalg.gmres(self.whole, self.b, **{tolerance: 1e-8}, atol=0, restart=400, maxiter=1, callback=norms.append, callback_type="pr_norm")
         result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, restart=400, method="capstan_gmres", comm=COMM)
         self.assertAlmostEqual(result.iterations, len(norms), delta=1)
+
+    def test_the_signature_and_the_answers_of_scipys(self):
+        """The names of gmres, which later scipy has, and the answers of gmres and cg."""
+        taken = inspect.signature(capstan.solve).parameters
+        for name, there in inspect.signature(linalg.gmres).parameters.items():
+            if name not in ("tol", "restrt"):  # gone since scipy 1.14
+                self.assertIn(name, taken)
+                self.assertEqual(taken[name].default, {"atol": 0.0}.get(name, there.default))
+        self.assertEqual(taken["rtol"].default, 1e-5)
+        tolerance = "rtol" if "rtol" in inspect.signature(linalg.gmres).parameters else "tol"
+        for theirs, ours in ((linalg.gmres, "capstan_gmres"), (linalg.cg, "capstan_cg")):
+            x, info = theirs(self.whole, self.b, **{tolerance: 1e-10}, atol=0, maxiter=500)
+            self.assertEqual(info, 0)
+            found, info = capstan.solve(self.rows, mine(self.b), rtol=1e-10, method=ours, comm=COMM)
+            self.assertEqual(info, 0)
+            self.assertLessEqual(numpy.linalg.norm(self.gathered(found) - x), 1e-6 * numpy.linalg.norm(x))
+
+    def test_the_callback(self):
+        for method in ("capstan_cg", "capstan_gmres", "capstan_sstep_gmres"):
+            norms = []
+            result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, method=method, comm=COMM, callback=norms.append)
+            self.assertTrue(result.converged)
+            self.assertGreaterEqual(len(norms), 3 if "sstep" in method else result.iterations - 1)
+            self.assertLess(norms[0], 10)
+            self.assertLessEqual(norms[-1], 1e-7)
+
+    def test_arrays(self):
+        dense = self.rows.toarray()
+        result = capstan.solve(dense, mine(self.b)[:, None], rtol=1e-10, M="jacobi", method="capstan_cg", comm=COMM)
+        numpy.testing.assert_allclose(self.gathered(result.x), self.exact, atol=1e-7)
+        result = capstan.solve(dense, mine(self.b), rtol=1e-10, M=numpy.eye(60) / 2, method="capstan_cg", comm=COMM)
+        numpy.testing.assert_allclose(self.gathered(result.x), self.exact, atol=1e-7)
+
+    def test_what_is_kept_of_a_function_and_what_is_changed(self):
+        """A function may keep what it was given, or write to it; the matrix of the user stays as it is."""
+        kept = []
+
+        def careless(x):
+            kept.append(x)
+            y = mine(self.whole @ self.gathered(x))
+            x[:] = numpy.nan
+            return y
+
+        result = capstan.solve(careless, mine(self.b), rtol=1e-8, method="capstan_cg", comm=COMM)
+        self.assertTrue(result.converged)
+        self.assertTrue(all(numpy.isnan(x).all() for x in kept))
+        twice = sparse.coo_matrix((numpy.ones(120), (numpy.arange(120) // 2, 60 * COMM.rank + numpy.arange(120) // 2)), shape=(60, 60 * COMM.size))
+        unsorted = sparse.csr_matrix((twice.data, twice.col, numpy.arange(0, 121, 2)), shape=twice.shape)
+        self.assertTrue(capstan.solve(unsorted, mine(self.b), comm=COMM).converged)
+        self.assertEqual(unsorted.nnz, 120)
 
     def test_functions_and_linear_operators(self):
         def product(x):

@@ -21,8 +21,9 @@ import numpy
 
 __all__ = ["CapstanError", "InputError", "Result", "Solver", "solve"]
 
-_INPUT, _CALLBACK = 2, 5
+_INPUT, _CALLBACK, _USER_TEST = 2, 5, 9
 _APPLY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
+_TEST = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_double), ctypes.c_int)
 
 
 class CapstanError(RuntimeError):
@@ -137,7 +138,55 @@ class Result:
 
 def _communicator(comm):
     from mpi4py import MPI
-    return MPI.COMM_SELF if comm is None else comm
+    if comm is None:
+        return MPI.COMM_SELF
+    if not isinstance(comm, MPI.Comm):
+        raise TypeError(f"comm: found {type(comm).__name__}; allowed: a communicator of mpi4py")
+    if comm == MPI.COMM_NULL or comm.Is_inter():
+        raise ValueError("comm: found none, one that was freed, or one between groups")
+    return comm
+
+
+def _together(comm, check):
+    """What check() returns, unless it raises on any rank: then all ranks raise, and none waits for another one."""
+    value, failure = None, None
+    try:
+        value = check()
+    except Exception as error:  # pylint: disable=broad-except
+        failure = error
+    if not comm.allreduce(failure is not None, op=max):
+        return value
+    raise failure or ValueError("another rank has found something wrong")
+
+
+def _real(name, values):
+    """An array of double precision; what would lose numbers, or was none, is refused."""
+    found = numpy.asarray(values)
+    if found.dtype.kind not in "fiub" and not (found.dtype == object and all(isinstance(each, (int, float)) for each in found.flat)):
+        kind = "complex numbers" if found.dtype.kind == "c" else type(values).__name__ + " of " + str(found.dtype)
+        raise TypeError(f"{name}: found {kind}; allowed: real numbers")
+    return found.astype(float)
+
+
+def _vector(name, values, rows=None):
+    found = _real(name, values)
+    if found.ndim != 1 and found.shape != (found.size, 1):
+        raise ValueError(f"{name}: found the shape {found.shape}; allowed: a vector")
+    if rows is not None and found.size != rows:
+        raise ValueError(f"{name}: found {found.size} numbers; allowed: {rows}, the rows of A on this rank")
+    return found.reshape(-1)
+
+
+def _whole(name, value, least=0):
+    if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value.__index__() < 2**31:
+        raise ValueError(f"{name}: found {value!r}; allowed: a whole number from {least} on")
+    return value.__index__()
+
+
+def _positive(name, value):
+    if isinstance(value, bool) or not hasattr(value, "__float__") or not 0 <= float(value) < float("inf"):
+        raise ValueError(f"{name}: found {value!r}; allowed: a number from 0 on")
+    return float(value)
 
 
 class Solver:
@@ -151,7 +200,8 @@ class Solver:
         self._handle = ctypes.c_void_p()
         self._comm = _communicator(comm)
         self._kept, self._failure = {}, None
-        text = json.dumps(dict(options, method=method))
+        self._rows = None
+        text = _together(self._comm, lambda: json.dumps(dict(options, method=method)))
         self._check(_library.capstan_create_f(ctypes.c_int(self._comm.py2f()), text.encode(), ctypes.byref(self._handle)))
         self._check(_library.capstan_keep_history(self._handle, 1))
 
@@ -174,6 +224,8 @@ class Solver:
         text = (_library.capstan_error_text(self._handle) or b"").decode(errors="replace")
         error = (InputError if status == _INPUT else CapstanError)(status, text)
         if status == _CALLBACK and failure is not None:
+            if not isinstance(failure, Exception):
+                raise failure  # such as KeyboardInterrupt
             raise error from failure
         raise error
 
@@ -182,9 +234,10 @@ class Solver:
 
         def apply(_, source, target):
             try:
-                x = numpy.ctypeslib.as_array(source, (rows,)) if rows else numpy.empty(0)
-                y = numpy.asarray(function(x), dtype=float).reshape(-1)
-                if y.shape != (rows,):
+                # A copy: the function may keep it, or write to it.
+                x = numpy.ctypeslib.as_array(source, (rows,)).copy() if rows else numpy.empty(0)
+                y = _vector("what a function gave", function(x))
+                if y.size != rows:
                     raise ValueError(f"the function gave {y.size} numbers for {rows} rows")
                 if rows:
                     numpy.ctypeslib.as_array(target, (rows,))[:] = y
@@ -196,58 +249,113 @@ class Solver:
         return _APPLY(apply)
 
     def set_operator(self, A, rows=None):
-        """A: a scipy.sparse matrix, a LinearOperator, or a function of an array; rows of the rank, for a function."""
-        if hasattr(A, "tocsr"):
-            self._set_matrix(A.tocsr())
+        """A: a scipy.sparse matrix, an array, a LinearOperator, or a function of an array; rows of the rank, for a function."""
+        matrix, function, rows = _together(self._comm, lambda: self._parts(A, rows))
+        if matrix is not None:
+            self._set_matrix(matrix)
             return
-        matvec = A.matvec if hasattr(A, "matvec") else A
-        if not callable(matvec):
-            raise TypeError(f"A: found {type(A).__name__}; allowed: a scipy.sparse matrix, a LinearOperator or a function")
-        if rows is None:
-            if not hasattr(A, "shape"):
-                raise TypeError("rows: missing; a function does not tell how many rows it has")
-            rows = A.shape[0]
-        self._kept = {"A": self._callback(matvec, rows)}
-        self._rows = rows
-        self._check(_library.capstan_set_operator(self._handle, ctypes.c_int64(rows), self._kept["A"], None))
+        callback = self._callback(function, rows)
+        self._check(_library.capstan_set_operator(self._handle, ctypes.c_int64(rows), callback, None))
+        self._kept, self._rows = {"A": callback}, rows
 
-    def _set_matrix(self, A):
-        A.sum_duplicates()
-        starts, columns = A.indptr.astype(numpy.int64), A.indices.astype(numpy.int64)
-        values = numpy.ascontiguousarray(A.data, dtype=float)
-        if numpy.iscomplexobj(A.data):
-            raise TypeError("A: found complex numbers; allowed: real ones")
-        matrix = _Csr(ctypes.sizeof(_Csr), A.shape[0], 64, starts.ctypes.data, columns.ctypes.data, values.ctypes.data)
+    @staticmethod
+    def _parts(A, rows):
+        """(entries, None, rows) or (None, function, rows) of A. Entries: starts of rows, columns, values."""
+        if hasattr(A, "tocsr"):
+            A = A.tocsr()
+            values = _real("A", A.data)
+            A.check_format(full_check=True)
+            if not A.has_canonical_format:
+                A = A.copy()
+                A.sum_duplicates()
+                values = _real("A", A.data)
+            return (A.indptr.astype(numpy.int64), A.indices.astype(numpy.int64), values), None, A.shape[0]
+        if isinstance(A, (numpy.ndarray, list)):
+            values = _real("A", A)
+            if values.ndim != 2:
+                raise ValueError(f"A: found the shape {values.shape}; allowed: two dimensions")
+            row, column = numpy.nonzero(values)
+            starts = numpy.searchsorted(row, numpy.arange(values.shape[0] + 1))
+            return (starts.astype(numpy.int64), column.astype(numpy.int64), values[row, column]), None, values.shape[0]
+        function = A.matvec if hasattr(A, "matvec") else A
+        if not callable(function) or isinstance(A, type):
+            raise TypeError(f"A: found {type(A).__name__}; allowed: a scipy.sparse matrix, an array, a LinearOperator or a function")
+        shape = getattr(A, "shape", None)
+        if shape is not None and (len(shape) != 2 or shape[0] != shape[1]):
+            raise ValueError(f"A: found the shape {shape}; allowed: as many columns as rows")
+        if rows is None and shape is None:
+            raise TypeError("rows: missing; a function does not tell how many rows it has")
+        return None, function, _whole("rows", shape[0] if shape is not None else rows)
+
+    def _set_matrix(self, entries):
+        starts, columns, values = entries
+        rows = starts.size - 1
+        matrix = _Csr(ctypes.sizeof(_Csr), rows, 64, starts.ctypes.data, columns.ctypes.data, values.ctypes.data)
         self._check(_library.capstan_set_matrix(self._handle, ctypes.byref(matrix)))
-        self._kept, self._rows = {"A": values}, A.shape[0]
+        self._kept, self._rows = {"A": values}, rows
 
     def set_preconditioner(self, M):
-        """M applies the inverse of a matrix like A: a LinearOperator, or a function, of this rank's rows; None: nothing."""
+        """M applies the inverse of a matrix like A: a LinearOperator, a matrix, or a function, of this rank's rows; None: nothing."""
         if M is None:
             self._check(_library.capstan_set_preconditioner(self._handle, _APPLY(), None))
             self._kept.pop("M", None)
             return
-        function = M.matvec if hasattr(M, "matvec") else (lambda r: M @ r) if hasattr(M, "tocsr") else M
-        callback = self._callback(function, self._rows)
+        function = _together(self._comm, lambda: self._function_of(M))
+        callback = self._callback(function, self._rows or 0)
         self._check(_library.capstan_set_preconditioner(self._handle, callback, None))
         self._kept["M"] = callback
 
+    def _function_of(self, M):
+        shape = getattr(M, "shape", None)
+        if shape is not None and shape != (self._rows, self._rows):
+            raise ValueError(f"M: found the shape {shape}; allowed: {self._rows} rows and columns, as A has on this rank")
+        if hasattr(M, "matvec"):
+            return M.matvec
+        if hasattr(M, "tocsr") or isinstance(M, numpy.ndarray):
+            return lambda r: M @ r
+        if not callable(M) or isinstance(M, type):
+            raise TypeError(f"M: found {type(M).__name__}; allowed: a matrix, a LinearOperator, a function or a name")
+        return M
+
+    def set_callback(self, function):
+        """Has function(norm) called after each iteration of later solves, with the method's own residual norm, not scaled; None:
+        nothing. It costs an all-reduce an iteration: what it raises on a rank ends the solve on all, and is raised again."""
+        if function is not None and not callable(function):
+            raise TypeError(f"callback: found {type(function).__name__}; allowed: a function")
+
+        def test(_, iteration, residuals, __):
+            if iteration > 0 and self._failure is None:
+                try:
+                    function(residuals[0])
+                except BaseException as error:  # pylint: disable=broad-except
+                    self._failure = error
+            return int(self._comm.allreduce(self._failure is not None, op=max))
+
+        callback = _TEST() if function is None else _TEST(test)
+        self._check(_library.capstan_set_test(self._handle, callback, None))
+        self._kept_test = callback
+
     def set_limits(self, tolerance, max_iterations, absolute_tolerance=0.0):
+        limit = _together(self._comm, lambda: _whole("max_iterations", max_iterations))
         self._check(_library.capstan_set_limits(self._handle, ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
-                                                ctypes.c_int(max_iterations)))
+                                                ctypes.c_int(limit)))
 
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
-        b = numpy.ascontiguousarray(b, dtype=float).reshape(-1)
-        x = numpy.zeros_like(b) if x0 is None else numpy.array(x0, dtype=float).reshape(-1)
-        if hasattr(self, "_rows"):
-            for name, vector in (("b", b), ("x0", x)):
-                if vector.size != self._rows:
-                    raise ValueError(f"{name}: found {vector.size} numbers; allowed: {self._rows}, the rows of A on this rank")
+        b, x = _together(self._comm, lambda: self._vectors(b, x0))
         outcome = _Outcome(size=ctypes.sizeof(_Outcome))
         self._check(_library.capstan_solve(self._handle, ctypes.c_void_p(b.ctypes.data), ctypes.c_void_p(x.ctypes.data),
                                            ctypes.byref(outcome)))
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if outcome.reason == _USER_TEST:
+            raise CapstanError(_CALLBACK, "the callback of another rank failed")
         return self._result(x, outcome)
+
+    def _vectors(self, b, x0):
+        b = _vector("b", b, self._rows)
+        return b, numpy.zeros_like(b) if x0 is None else _vector("x0", x0, b.size)
 
     def _result(self, x, outcome):
         length = ctypes.c_int64(0)
@@ -264,28 +372,41 @@ class Solver:
                       history=numpy.column_stack([iterations, residuals]))
 
 
-def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, restart=None, method="capstan_sstep_gmres", comm=None,
-          parameters=None):
+def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=None, callback=None, callback_type=None,
+          method="capstan_sstep_gmres", comm=None, parameters=None):
     """Solves A x = b until |b - A x| <= max(rtol |b|, atol), in 2-norms over all ranks.
 
-    A, b, x0, rtol, atol, maxiter, M and restart are as scipy.sparse.linalg.gmres has them, but that maxiter counts
-    iterations (ten times the rows where there is none); M may be the name of a preconditioner in a deck as well, such as
-    "muelu", "riluk" or "jacobi", where A is a sparse matrix. method and parameters: as in a deck. Returns a Result.
+    A, b, x0, rtol, atol, restart, maxiter, M and callback are as scipy.sparse.linalg.gmres has them, but that maxiter counts
+    iterations (ten times the rows where there is none), and that callback(norm) is called with residual norms over that of b
+    (callback_type "pr_norm"; "x" is refused: the methods have no x before the end). M may be the name of a preconditioner
+    in a deck as well, such as "muelu", "riluk" or "jacobi", where A has entries. method and parameters: as in a deck.
+    Returns a Result.
     """
     comm = _communicator(comm)
-    b = numpy.asarray(b, dtype=float)
-    maxiter = 10 * comm.allreduce(b.size) if maxiter is None else int(maxiter)
-    stop = {"Residual Scaling": "Norm of RHS", "Absolute Tolerance": float(atol)}
-    options = {"parameters": dict(parameters or {}, **stop), "max_iterations": maxiter, "tolerance": float(rtol)}
-    if restart is not None:
-        options["kspace"] = int(restart)
-    if isinstance(M, str):
-        options["preconditioner"] = M
+
+    def options_of():
+        if callback_type not in (None, "legacy", "pr_norm"):
+            raise ValueError(f"callback_type: found {callback_type!r}; allowed: 'pr_norm'")
+        if not isinstance(method, str):
+            raise TypeError(f"method: found {type(method).__name__}; allowed: the name of a method")
+        vector = _vector("b", b)
+        stop = {"Residual Scaling": "Norm of RHS", "Absolute Tolerance": _positive("atol", atol)}
+        options = {"parameters": dict(parameters or {}, **stop), "tolerance": _positive("rtol", rtol),
+                   **({} if restart is None else {"kspace": _whole("restart", restart, 1)}),
+                   **({"preconditioner": M} if isinstance(M, str) else {}),
+                   **({} if maxiter is None else {"max_iterations": _whole("maxiter", maxiter)})}
+        return vector, options
+
+    vector, options = _together(comm, options_of)
+    options.setdefault("max_iterations", min(10 * comm.allreduce(vector.size), 2**31 - 1))
     solver = Solver(method, comm=comm, **options)
-    solver.set_operator(A, rows=b.size if callable(A) else None)
+    solver.set_operator(A, rows=vector.size if callable(A) else None)
     if M is not None and not isinstance(M, str):
         solver.set_preconditioner(M)
-    result = solver.solve(b, x0)
+    if callback is not None:
+        scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
+        solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
+    result = solver.solve(vector, x0)
     if not numpy.isfinite(result.residual):
         warnings.warn(f"capstan.solve: {result.reason}", RuntimeWarning, stacklevel=2)
     return result
