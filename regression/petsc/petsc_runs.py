@@ -82,11 +82,12 @@ class Outcome:
 
 
 def seconds_of(output):
-    """Of all linear solves, from the table of -log_view; matrices and preconditioners are set up before."""
+    """Of all linear solves, from the table of -log_view; matrices and preconditioners are set up before. Infinite where one does not
+    converge: that is no time of a solve."""
     found = re.findall(r"^KSPSolve +\d+ \S+ (\S+) ", output, re.M)
     if not found:
         fail(f"the output has no time of KSPSolve:\n{output[-1500:]}")
-    return sum(map(float, found))
+    return sum(map(float, found)) if Outcome(output).converged else math.inf
 
 
 class Runner:
@@ -116,4 +117,4 @@ class Runner:
 
     def seconds(self, program, options, ranks, latency):
         layer = self.library.parent / "libcapstan_latency.so"
-        return seconds_of(self.output(program, [*options, "-log_view"], ranks, host_runs.delayed(layer, latency, ranks)))
+        return seconds_of(self.output(program, [*options, "-log_view", "-ksp_converged_reason"], ranks, host_runs.delayed(layer, latency, ranks)))

@@ -38,7 +38,8 @@ class RunClients(unittest.TestCase):
         self.assertEqual(found.residual, 5e-11)
         self.assertFalse(petsc_runs.Outcome("nothing").converged)
         self.assertIsNone(petsc_runs.Outcome("Linear solve converged due to CONVERGED_RTOL iterations 5\n").residual)
-        self.assertAlmostEqual(petsc_runs.seconds_of(LOG), 0.04)
+        self.assertAlmostEqual(petsc_runs.seconds_of(OUTPUT.format("converged", 5, 1e-10, 3) + LOG), 0.04)
+        self.assertEqual(petsc_runs.seconds_of(OUTPUT.format("did not converge", 5, 1e-10, 3) + LOG), float("inf"))
         with self.assertRaises(SystemExit):
             petsc_runs.seconds_of("nothing")
 
