@@ -112,6 +112,8 @@ class CellRun:
         record = {"kind": "cell", "key": cell.key, "experiment": cell.experiment, "title": cell.title(), "ranks": cell.ranks,
                   "transport": cell.transport, "latency_us": cell.latency_us, "preconditioner": cell.preconditioner,
                   "scaling": cell.scaling, "repeat": cell.repeat, "seed": cell.seed, "environment": environment}
+        if "--latency-later" in cell.words:
+            record["latency_later"] = cell.words[cell.words.index("--latency-later") + 1]
         try:
             reason = self._measure()
             record.update(date=time.strftime("%Y-%m-%dT%H:%M:%S%z"), command=self.command())

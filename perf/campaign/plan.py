@@ -18,7 +18,7 @@ from report.transports import TRANSPORTS
 
 KEYS = {"title", "about", "base", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
         "claims", "counts"}
-EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
+EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "latency_later", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
 TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
 SET = {"common", "solvers"}
@@ -37,6 +37,15 @@ def _methods(given):
 
 class Wrong(processes.Misuse):
     """The campaign cannot be run as it stands."""
+
+
+def _later(given, latency, where):
+    """Words of solvers_bench for a latency that changes: {turn: N, us: U}."""
+    if given is None:
+        return ()
+    if not isinstance(given, dict) or set(given) != {"turn", "us"} or not latency:
+        raise Wrong(f"{where}.latency_later: found {given}; allowed: turn and us, with a latency_us above 0 to begin with")
+    return ("--latency-later", f"{_number(given['turn'], f'{where}.latency_later.turn', 1)}:{_number(given['us'], f'{where}.latency_later.us', 0, float):g}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -199,6 +208,7 @@ class Plan:
                 "linear_solvers": self.solvers(experiment, self.preconditioners[preconditioner])}
         right = _word(experiment.get("right_hand_side", "fixed"), f"{where}.right_hand_side", ("fixed", "changing"))
         deck["campaign"] = {"right_hand_side": right}
+        words = (*self.words, *_later(experiment.get("latency_later"), latency, where))
         petsc, hypre = (_methods(experiment.get(library, "off")) for library in ("petsc", "hypre"))
         decides = {
             "deck": json.dumps(deck), "ranks": ranks,
@@ -207,7 +217,7 @@ class Plan:
             "scaling": scaling, "pinning": self.pinning,
             "repeat": _number(experiment.get("repeat", self.data.get("repeat", 7)), f"{where}.repeat", 1),
             "seed": _number(self.data.get("seed", 1), "seed", 0),
-            "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}), **({"words": self.words} if self.words else {}),
+            "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}), **({"words": words} if words else {}),
             "histories": bool(experiment.get("histories", False))}
         key = hashlib.sha256(json.dumps([where, decides], sort_keys=True).encode()).hexdigest()[:12]
         timeout = _number(experiment.get("timeout", self.data.get("timeout", 1800)), f"{where}.timeout", 1)

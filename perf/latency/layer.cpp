@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -136,3 +137,11 @@ int refused(MPI_Comm comm, const char* what, int code) {
 }
 
 }  // namespace capstan::latency
+
+// For programs that look it up; it says whether all-reduces are delayed.
+extern "C" __attribute__((visibility("default"))) int capstan_latency_set(double microseconds) {
+  using namespace capstan::latency;
+  if (!running || !(microseconds >= 0 && microseconds <= 1e7)) return 0;
+  asked.latency = std::chrono::nanoseconds(static_cast<long long>(std::ceil(microseconds * 1e3)));
+  return 1;
+}

@@ -43,10 +43,21 @@ struct Arguments {
   std::string marker;
   std::string system;  ///< empty: all
   std::vector<std::string> crashed;
+  int laterTurn = 0;        ///< the first turn with another emulated latency; 0: none
+  double laterLatency = 0;  ///< microseconds
   bool checkOnly = false;
   bool reference = false;
   bool anew = false;
 };
+
+/// Of --latency-later. \throws CLI::ValidationError
+void readLater(const std::string& text, Arguments& arguments) {
+  char end = 0;
+  const int found = std::sscanf(text.c_str(), "%d:%lf%c", &arguments.laterTurn, &arguments.laterLatency, &end);
+  if (found == 2 && arguments.laterTurn >= 1 && arguments.laterLatency >= 0 && arguments.laterLatency <= 1e7) return;
+  throw CLI::ValidationError(
+      "--latency-later", fmt::format("found '{}'; allowed: TURN:US, a turn from 1 on and 0 to 1e7 microseconds", text));
+}
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
 bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status) {
@@ -72,6 +83,9 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->expected(1);
   app.add_flag("--reference", arguments.reference,
                "measure memory bandwidth and all-reduces ahead of every turn, which limits and the noise check need");
+  std::string later;
+  app.add_option("--latency-later", later,
+                 "TURN:US: from that turn on an all-reduce takes so many microseconds (under the latency layer)");
   app.add_flag("--anew", arguments.anew, "make Capstan's and Belos' solvers anew for each solve, as part of it");
   app.add_option("--counted-after", arguments.contest.countedAfter,
                  "one solver after the other; solves after so many are what valgrind counts (perf/overhead/run)")
@@ -82,6 +96,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   try {
     app.parse(argc, argv);
     if (check->count() == 0 && output->count() == 0) throw CLI::RequiredError("--output");
+    if (!later.empty()) readLater(later, arguments);
   } catch (const CLI::ParseError& error) {
     status = error.get_exit_code() == 0 ? exitMeasured : tools::exitMisuse;
     if (talks) app.exit(error);
@@ -130,6 +145,15 @@ nlohmann::json emulation() {
   return {{"CAPSTAN_LATENCY_US", latency}};
 }
 
+/// Changes the latency layer's latency. \throws InputError where it is not loaded, or delays nothing
+void setLatency(double microseconds) {
+  const auto set = reinterpret_cast<int (*)(double)>(dlsym(RTLD_DEFAULT, "capstan_latency_set"));
+  if (set == nullptr || set(microseconds) == 0) {
+    throw deck::InputError(
+        "--latency-later: the latency layer is not loaded, or has no CAPSTAN_LATENCY_US (perf/latency)");
+  }
+}
+
 void writeFile(const std::string& path, const std::string& text) {
   if (!perf::writeWhole(path, text)) throw deck::InputError(fmt::format("--output: '{}' cannot be written", path));
 }
@@ -158,6 +182,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   std::optional<perf::Reference> reference;
   if (arguments.reference) reference.emplace(MPI_COMM_WORLD, perf::workingSetBytes(field.rows, field.entries));
   options.newTurn = [&](int turn) {
+    if (turn == arguments.laterTurn && turn > 0) setLatency(arguments.laterLatency);
     if (field.rightHandSides) field.rightHandSides->select(turn, field.local);
     if (reference) reference->measure(turn);
   };

@@ -96,6 +96,13 @@ class Cells(InFolder):
         self.assertEqual({(cell.petsc, cell.hypre) for cell in asked}, {("cg", "pcg,gmres")})
         self.assertFalse({cell.key for cell in plain} & {cell.key for cell in asked})
 
+    def test_the_latency_may_change_in_a_run(self):
+        plain = [cell for cell in Plan(self.plan_file()).cells() if cell.latency_us]
+        text = PLAN.replace("latency_us: [0, 30]", "latency_us: 30\n    latency_later: {turn: 2, us: 50}")
+        asked = Plan(self.plan_file(text)).cells()
+        self.assertEqual({cell.words for cell in asked}, {("--latency-later", "2:50")})
+        self.assertFalse({cell.key for cell in plain} & {cell.key for cell in asked})
+
     def test_weak_scaling_keeps_the_rows_of_a_rank(self):
         text = PLAN.replace("    ranks: [1, 2]", "    scaling: weak\n    ranks: [1, 4]")
         decks = [json.loads(cell.deck) for cell in Plan(self.plan_file(text)).cells()]
@@ -106,6 +113,8 @@ class Cells(InFolder):
                                    ("pinning: core", "pinning: yes", "allowed: core, none"), ("sets: [gmres, cg]", "sets: qmr", "'qmr'"),
                                    ("title: Small", "titel: Small", "unknown key 'titel'"),
                                    ("latency_us: [0, 30]", "latency_us: -1", "latency_us: found -1"),
+                                   ("latency_us: [0, 30]", "latency_us: 0\n    latency_later: {turn: 2, us: 50}", "with a latency_us above 0"),
+                                   ("latency_us: [0, 30]", "latency_us: 1\n    latency_later: 50", "allowed: turn and us"),
                                    ("histories: true", "transport: ib", "allowed: default, shm, tcp"),
                                    ("title: Small", "curves: [{experiment: large, points: []}]", "allowed: small"),
                                    ("title: Small", "curves: [{experiment: small}]", "one of points, model and iteration_us"),

@@ -38,6 +38,12 @@ class Table(unittest.TestCase):
         self.assertEqual(status, 0)
         self.assertEqual(rows, [["laplace", "50", "cr", "1000.00", "1.00", "1.33", "2.00", "0.50", "yes"]])
 
+    def test_means_where_the_latency_changes(self):
+        changing = {**cell(solver("capstan", "CAPSTAN", [1.0] * 30 + [2.0] * 30), solver("cg", "CAPSTAN CG", [0.5] * 30 + [4.5] * 30),
+                           solver("cr", "CAPSTAN CR", [1.0] * 30 + [2.0] * 30)), "latency_us": 1.0, "latency_later": "30:200"}
+        status, rows = self.table(changing)
+        self.assertEqual((status, rows), (0, [["laplace", "1,", "200", "cr", "1508.47", "1.00", "0.99", "-", "-", "yes"]]))
+
     def test_leaves_out_what_did_not_solve(self):
         chosen = solver("capstan", "CAPSTAN", [1.0] * 60)
         quick = solver("quick", "CAPSTAN CR", [0.1] * 60, solves=False)

@@ -45,7 +45,7 @@ ALLOWED = {
     "libcapstanSaturne.so": ("cs_user_linear_solvers",),
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
-    "libcapstan_latency.so": (r"P?MPI_\w+",),
+    "libcapstan_latency.so": (r"P?MPI_\w+", "capstan_latency_set"),
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),

@@ -1,8 +1,10 @@
 /// \file
-/// A program that knows nothing of the latency layer: all-reduces, blocking and nonblocking in turn.
+/// A program that is not linked with the latency layer: all-reduces, blocking and nonblocking in turn.
 ///
-/// usage: latency_probe <number of all-reduces>. Rank 0 prints the shortest time of one, in microseconds.
+/// usage: latency_probe <number of all-reduces> [<microseconds>]. Asks the layer for another latency, where one is
+/// given; exit status 1 where that fails. Rank 0 prints the shortest time of one, in microseconds.
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,6 +16,13 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const int count = argc > 1 ? std::atoi(argv[1]) : 1;
+  if (argc > 2) {
+    const auto set = reinterpret_cast<int (*)(double)>(dlsym(RTLD_DEFAULT, "capstan_latency_set"));
+    if (set == nullptr || set(std::atof(argv[2])) == 0) {
+      MPI_Finalize();
+      return 1;
+    }
+  }
   double shortest = 1e9;
   for (int i = 0; i < count; ++i) {
     const double mine = i;

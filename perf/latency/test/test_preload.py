@@ -14,12 +14,12 @@ import unittest
 GIVEN = None
 
 
-def run(settings, library=True, count=4, ranks=2):
+def run(settings, library=True, count=4, ranks=2, later=()):
     variables = {name: value for name, value in os.environ.items() if not name.startswith("CAPSTAN_LATENCY")}
     command = [GIVEN.launcher, "-n", str(ranks), "env"]
     if library:
         command.append(f"LD_PRELOAD={GIVEN.library}")
-    command += [f"{name}={value}" for name, value in settings.items()] + [GIVEN.probe, str(count)]
+    command += [f"{name}={value}" for name, value in settings.items()] + [GIVEN.probe, str(count), *later]
     return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
 
 
@@ -33,6 +33,13 @@ class Preload(unittest.TestCase):
         done = run({})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(float(done.stdout), 0)
+
+    def test_a_program_may_change_the_latency(self):
+        done = run({"CAPSTAN_LATENCY_US": "0", "CAPSTAN_LATENCY_WAIT": "yield"}, later=["3000"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(float(done.stdout), 3000)
+        for settings, library, later in (({}, True, "3000"), ({}, False, "3000"), ({"CAPSTAN_LATENCY_US": "0"}, True, "-1")):
+            self.assertNotEqual(run(settings, library=library, later=[later]).returncode, 0, (settings, library, later))
 
     def test_it_counts(self):
         done = run({"CAPSTAN_LATENCY_US": "0", "CAPSTAN_LATENCY_COUNT": "yes"}, count=5)
@@ -61,7 +68,7 @@ class Preload(unittest.TestCase):
         self.assertIn("PMPI_Waitany", names)
         self.assertEqual({name for name in names if name.startswith("MPI_")},
                          {name[1:] for name in names if name.startswith("PMPI_")})
-        self.assertEqual({name for name in names if "capstan" in name}, set())
+        self.assertEqual({name for name in names if "capstan" in name}, {"capstan_latency_set"})
 
 
 def main():
