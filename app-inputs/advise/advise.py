@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Says which solver to write into an OpenFOAM case or a deck, from runs of it. `./capstan advise` starts it.
+"""Says which solver to write into an OpenFOAM case, a deck or a program over hypre, PETSc or code_saturne, from runs of it.
+`./capstan advise` starts it.
 
 usage: advise.py CASE|DECK [--ranks N] [--latency US,...] [--turns N] [--steps S] [--field NAME] [--solver NAME]
+       advise.py hypre_pcg|petsc|saturne_pressure|... [the same, but for steps, field and solver] -- application [its arguments]
 
-A copy of the case, or the deck, is solved by its own solver and by each of Capstan's in turn: as this machine is, and as if an
-all-reduce took longer (emulated). Solvers that fall behind are left out after each turn. The case itself stays as it is.
+A copy of the case, or the deck, or the program is solved by its own solver and by each of Capstan's in turn: as this machine is, and
+as if an all-reduce took longer (emulated). Solvers that fall behind are left out after each turn. The case itself stays as it is.
 Exit status: 0 done, 1 a run failed, 2 wrong use, 3 something must be installed or built first, 130 interrupted.
 """
 
@@ -20,6 +22,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
+import hosts  # noqa: E402
 import subjects  # noqa: E402
 from subjects import OWN  # noqa: E402
 from tutorials import compare, timing, workspace, yaml_text  # noqa: E402
@@ -63,8 +66,9 @@ class Parser(argparse.ArgumentParser):
 def parser():
     made = Parser(prog="./capstan advise", allow_abbrev=False, description=__doc__.split("\n\n")[0])
     add = made.add_argument
-    add("subject", metavar="CASE|DECK",
-        help="the folder of an OpenFOAM case, or a deck (a YAML file)")
+    add("subject", metavar="CASE|DECK|NAME",
+        help="the folder of an OpenFOAM case, a deck (a YAML file), or what solves in a program: petsc, hypre_pcg or another one of "
+             "hypre's names, saturne_pressure or another field of code_saturne's")
     add("--ranks", type=whole, metavar="N", help="MPI ranks (default: one a core, at most 4)")
     add("--latency", type=numbers, default=[0.0, 200.0], metavar="US,...",
         help="microseconds of an all-reduce; 0: as this machine is (default 0,200)")
@@ -216,7 +220,12 @@ def prepared(options):
                                "capstan_latency")
     latencies = options.latency if options.ranks > 1 else [0.0]
     work = (options.folder or build / "run/advise").resolve()
-    subject = subjects.subject_of(pathlib.Path(options.subject).resolve(), options, work, build)
+    if hosts.is_host(options.subject) and not pathlib.Path(options.subject).exists():
+        subject = hosts.HostSubject(options.subject, options, work, build)
+    elif options.command:
+        raise WrongUse(f"found a command behind --, and '{options.subject}'; allowed with it: petsc, hypre_pcg, saturne_pressure ...")
+    else:
+        subject = subjects.subject_of(pathlib.Path(options.subject).resolve(), options, work, build)
     workspace.fresh_folder(work)
     subject.prepare()
     candidates = subject.candidates()
@@ -249,7 +258,8 @@ def advise(options):
 
 def main(words):
     yaml_text.ensure_pyyaml()
-    return exit_status("capstan advise", lambda: advise(parser().parse_args(words)))
+    own, command = (words[:words.index("--")], words[words.index("--") + 1:]) if "--" in words else (words, [])
+    return exit_status("capstan advise", lambda: advise(parser().parse_args(own, argparse.Namespace(command=command))))
 
 
 if __name__ == "__main__":

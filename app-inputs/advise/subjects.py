@@ -1,4 +1,5 @@
-"""What `capstan advise` measures: the pressure solves of an OpenFOAM case, or the systems of a deck, with one solver or another."""
+"""What `capstan advise` measures: the pressure solves of an OpenFOAM case, or the systems of a deck, with one solver or another. Programs:
+hosts.py."""
 
 import dataclasses
 import json

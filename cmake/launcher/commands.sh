@@ -12,7 +12,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
   preload  start an application over Belos, hypre, PETSc or code_saturne with Capstan's solvers
-  advise   say which solver to write into an OpenFOAM case or a deck, from runs of it
+  advise   say which solver to write into an OpenFOAM case, a deck or a program's command, from runs of it
   enable   write Capstan into the dictionaries of an OpenFOAM case
   disable  take back what enable has written
   plot     draw the solves of a run, from the file that tells them
@@ -210,6 +210,7 @@ help_advise() {
   cat <<'TEXT'
 usage: ./capstan advise <case or deck> [--ranks N] [--latency US,...] [--turns N] [--steps S] [--field NAME] [--solver NAME]
                         [--folder DIR]
+       ./capstan advise petsc | hypre_pcg | saturne_pressure | ... [--ranks N] [--latency US,...] [--turns N] -- application [arguments]
 
 Runs a copy of an OpenFOAM case, or the systems of a deck, with its own solver and with each of Capstan's in turn, and says which
 name to write: for this machine as it is, and as if an all-reduce took longer (emulated). It also measures what an all-reduce takes
@@ -221,13 +222,15 @@ here, and what share of the solves the case's own solver spends in them. The cas
   --field NAME   the field of an OpenFOAM case whose solver is sought (default: the pressure)
   --solver NAME  the entry of a deck's linear_solvers (default: the first)
   --folder DIR   where to work (default <build folder>/run/advise); its old contents go
+In place of a case or a deck: a program over PETSc, over hypre (hypre_pcg, hypre_gmres, ...) or code_saturne (saturne_ and a field), whose
+command stands behind --, without mpirun. It is run as it is, where you are, and is reached through the library of its host.
 Examples: ./capstan advise my/case --ranks 2      ./capstan advise app-inputs/decks/laplace3d.yaml --latency 0,50,200
 TEXT
 }
 
 command_advise() {
   local targets=(capstan_products ping_pong capstan_latency)
-  [[ $# -gt 0 ]] || fail_usage "advise wants the folder of an OpenFOAM case, or a deck (a YAML file)" "See: ./capstan advise --help"
+  [[ $# -gt 0 ]] || fail_usage "advise wants the folder of an OpenFOAM case, a deck (a YAML file), or a name such as hypre_pcg and a command behind --" "See: ./capstan advise --help"
   ensure_packages build
   [[ ! -d $1 ]] || ensure_packages build openfoam
   configure "$build_dir"

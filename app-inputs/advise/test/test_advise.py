@@ -22,6 +22,7 @@ sys.path.insert(0, str(ROOT / "app-inputs/advise"))
 
 # pylint: disable=wrong-import-position
 import advise  # noqa: E402
+import hosts  # noqa: E402
 import subjects  # noqa: E402
 from subjects import OWN, Candidate, Sample  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse  # noqa: E402
@@ -239,6 +240,53 @@ class Decks(unittest.TestCase):
             self.assertIn(text, said.getvalue())
 
 
+class Hosts(unittest.TestCase):
+    def subject(self, name, *command, **options):
+        chosen = types.SimpleNamespace(**{"command": list(command), "ranks": 2, "steps": None, "field": None, "solver": None, **options})
+        return hosts.HostSubject(name, chosen, pathlib.Path("/work"), pathlib.Path("/build"))
+
+    def test_what_is_tried(self):
+        symmetric = {candidate.label for candidate in self.subject("hypre_pcg", "app").candidates()}
+        self.assertEqual(symmetric, {OWN, *subjects.method_words(True)})
+        for name, command in (("hypre_gmres", ["app"]), ("saturne_velocity", ["./cs_solver", "--mpi"]), ("petsc", ["app"]),
+                              ("petsc", ["app", "-ksp_type", "cg", "-ksp_type", "bcgs"])):
+            self.assertNotIn("capstan_cg", [candidate.label for candidate in self.subject(name, *command).candidates()])
+        self.assertIn("capstan_cg", [candidate.label for candidate in self.subject("petsc", "app", "-ksp_type", "cg").candidates()])
+
+    def test_what_is_to_be_written(self):
+        def written(subject, label):
+            return next(candidate.write for candidate in subject.candidates() if candidate.label == label)
+
+        self.assertEqual(written(self.subject("hypre_pcg", "app", "-n", "3"), "capstan_cg:4"),
+                         "CAPSTAN_OPTIONS='{redirect: {hypre_pcg: capstan_cg}, polynomial_degree: 4}' ./capstan preload hypre -- "
+                         "mpirun -n 2 app -n 3")
+        self.assertEqual(written(self.subject("petsc", "app"), "capstan_idr"),
+                         "app -dll_append /build/lib/libcapstanPetsc.so -ksp_type capstan_idr")
+
+    def test_how_it_is_started(self):
+        choice = Candidate("capstan_gmres", "capstan_gmres")
+        words = [str(word) for word in self.subject("hypre_gmres", "app", "3").words(choice, 200.0)]
+        self.assertEqual((words[:4], words[-2:]), (["mpirun", "-n", "2", "env"], ["app", "3"]))
+        self.assertIn("CAPSTAN_LATENCY_US=200", words)
+        self.assertIn("LD_PRELOAD=/build/lib/libcapstan_latency.so:/work/host_timer.so:/build/lib/libcapstanHypre.so", words)
+        words = [str(word) for word in self.subject("hypre_gmres", "app").words(Candidate(OWN, None), 0.0)]
+        self.assertNotIn("CAPSTAN_OPTIONS", " ".join(words))
+        # What the command says of -ksp_type is stronger than PETSC_OPTIONS.
+        for command, last in ((["app", "-ksp_type", "gmres"], "capstan_gmres"), (["app"], "app")):
+            subject = self.subject("petsc", *command)
+            self.assertEqual(str(subject.words(choice, 0.0)[-1]), last)
+
+    def test_what_is_refused(self):
+        for name, command, options, word in (("hypre_cg", ["app"], {}, "did you mean 'hypre_pcg'"), ("petsc", [], {}, "found no command"),
+                                             ("petsc", ["mpirun", "app"], {}, "--ranks says"), ("petsc", ["app"], {"steps": 3}, "--steps")):
+            with self.assertRaisesRegex(WrongUse, word):
+                self.subject(name, *command, **options)
+        for words, text in ((["deck.yaml", "--", "app"], "behind --"), (["hypre_pcg"], "found no command")):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertNotEqual(advise.main(words), 0)
+            self.assertTrue(text in said.getvalue() or "is missing" in said.getvalue(), said.getvalue())
+
+
 class Runs(unittest.TestCase):
     """The whole program; what it names depends on the machine."""
 
@@ -251,6 +299,27 @@ class Runs(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^If an all-reduce took 100 us \(emulated\): (keep your own solver|capstan_\w+)")
         self.assertEqual(re.findall(r"(?m)^left out, (?!slower)(.*)", done.stdout), [])
         return done.stdout
+
+    def test_a_program(self):
+        """A program over hypre: its own solver and one of Capstan's are seen, and told apart."""
+        build, folder = pathlib.Path(os.environ["CAPSTAN_BUILD_DIR"]).resolve(), pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        if not (build / "lib/libcapstanHypre.so").is_file():
+            self.skipTest("libcapstanHypre.so was not built")
+        program = folder / "client"
+        subprocess.run(["mpicc", "-w", "-I/usr/include/hypre", ROOT / "adapters/hypre/test/client.c", "-o", program, "-lHYPRE", "-lm"], check=True)
+        options = types.SimpleNamespace(command=[str(program)], ranks=2, steps=None, field=None, solver=None)
+        subject = hosts.HostSubject("hypre_pcg", options, folder, build)
+        subject.prepare()
+        own, ours = (subject.measure(Candidate(name, method), 0.0, 200) for name, method in ((OWN, None), ("capstan_cg", "capstan_cg")))
+        self.assertEqual((own.unconverged, ours.unconverged), (0, 0))
+        self.assertTrue(0 < ours.all_reduces < own.all_reduces, f"{own}, {ours}")
+        self.assertAlmostEqual(ours.iterations, own.iterations, delta=0.05 * own.iterations + 2)
+        # The program has no solve of this name: that is told, and no sample.
+        options.command = ["/bin/true"]
+        with self.assertRaisesRegex(WrongUse, "no solve of that name was seen"):
+            hosts_subject = hosts.HostSubject("hypre_pcg", options, folder, build)
+            hosts_subject.prepare()
+            hosts_subject.measure(Candidate(OWN, None), 0.0, 60)
 
     def test_a_deck(self):
         deck = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "deck.yaml"
