@@ -5,11 +5,11 @@
 // A solver that is redirected solves by Capstan's method, with the tolerance, limits, restart length and preconditioner
 // that hypre's object has been told; its getters answer for it. All else is hypre's, as it was. It knows capstan.h and
 // hypre alone.
+#include <cstdio>  // FILE, which hypre 3 does not declare
+//
 #include <HYPRE_sstruct_ls.h>
 #include <HYPRE_struct_ls.h>
 #include <dlfcn.h>
-
-#include <cstdio>
 
 #include "adapters/hypre/record.hpp"
 #include "adapters/hypre/solve.hpp"
