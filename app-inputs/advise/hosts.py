@@ -77,7 +77,7 @@ class HostSubject:
         """The command of one run. Variables are for the ranks, not for mpirun."""
         command, variables, preload = list(self.command), {}, [self.timer]
         if latency:
-            preload.insert(0, self.build / "lib" / timing.LAYER)
+            preload.append(self.build / "lib" / timing.LAYER)
             variables |= {"CAPSTAN_LATENCY_US": f"{latency:g}", "CAPSTAN_LATENCY_WAIT": "yield"}
         if candidate.choice and self.host == "petsc":
             asked = self.options_of(candidate.choice)
