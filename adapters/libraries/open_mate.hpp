@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -23,26 +24,27 @@ struct Mate {
   std::string tried;  ///< where it is null: a line for each file, with the loader's reason
 };
 
-/// Opens the library `name` without showing its symbols to others: beside the file that `code` is part of (where that
+/// Opens the library `name` without showing its symbols to others: beside the files that `codes` are part of (where one
 /// is a link, beside what it points to, too), else where the loader looks for libraries. Local.
 ///
 /// RTLD_LOCAL: nobody else is to be bound to Trilinos, or to the Scotch, METIS, HYPRE and MUMPS that it brings. Not
 /// RTLD_DEEPBIND: it would pass by what is preloaded for MPI or for malloc.
-inline Mate openMate(const std::string& name, const void* code) {
+inline Mate openMate(const std::string& name, std::initializer_list<const void*> codes) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
   std::error_code ignored;
-  const fs::path own = fileOf(code);
-  for (const fs::path& file : {own, fs::canonical(own, ignored)}) {
-    if (!file.has_parent_path()) continue;
-    const std::string beside = file.parent_path() / name;
-    if (fs::exists(beside, ignored)) {
-      files = {beside};
-      break;
+  std::string there;
+  for (const void* const code : codes) {
+    const fs::path own = fileOf(code);
+    for (const fs::path& file : {own, fs::canonical(own, ignored)}) {
+      if (!file.has_parent_path()) continue;
+      const std::string beside = file.parent_path() / name;
+      if (there.empty() && fs::exists(beside, ignored)) there = beside;
+      if (files.empty() || files.back() != beside) files.push_back(beside);
     }
-    if (files.empty() || files.back() != beside) files.push_back(beside);
   }
-  if (files.empty() || !fs::exists(files.front(), ignored)) files.push_back(name);
+  files.push_back(name);
+  if (!there.empty()) files = {there};
   Mate mate;
   for (const std::string& file : files) {
     mate.handle = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL);

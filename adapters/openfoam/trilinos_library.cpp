@@ -10,7 +10,7 @@ constexpr const char* libraryName = "libcapstanFoamTrilinos.so";
 
 const TrilinosSide& side() {
   const void* const own = reinterpret_cast<const void*>(&side);
-  const Mate mate = openMate(libraryName, own);
+  const Mate mate = openMate(libraryName, {own});
   if (mate.handle == nullptr) {
     throw LibraryError(std::string("cannot open ") + libraryName +
                        ", which holds the solvers and belongs beside libcapstanFoam.so. Tried:" + mate.tried +

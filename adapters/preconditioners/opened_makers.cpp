@@ -8,7 +8,8 @@ constexpr const char* libraryName = "libcapstanPreconditioners.so";
 
 const Makers& open() {
   const void* const own = reinterpret_cast<const void*>(&open);
-  const Mate mate = openMate(libraryName, own);
+  // A program is elsewhere than its libraries.
+  const Mate mate = openMate(libraryName, {own, dlsym(RTLD_DEFAULT, "capstan_register_solvers")});
   if (mate.handle == nullptr) {
     throw PreconditionerError(std::string("cannot open ") + libraryName +
                               ", which makes the preconditioners of Trilinos and hypre. Tried:" + mate.tried +

@@ -61,7 +61,7 @@ double residualAfter(const Matrix& A, const Operator& M, int steps, double omega
 }
 
 TEST(OpenMate, SaysWhatItTried) {
-  const Mate mate = openMate("libcapstan_of_nobody.so", reinterpret_cast<const void*>(&openMate));
+  const Mate mate = openMate("libcapstan_of_nobody.so", {reinterpret_cast<const void*>(&openMate)});
   EXPECT_EQ(mate.handle, nullptr);
   const std::filesystem::path beside =
       std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libcapstan_of_nobody.so";
