@@ -228,6 +228,8 @@ class Plan:
         made = []
         for experiment in self.experiments:
             experiment = {**experiment, **self.changes}
+            if "latency_us" in self.changes:  # the user's own from the first turn to the last
+                experiment.pop("latency_later", None)
             axes = [_list(experiment.get(key, standard)) for key, standard in
                     (("preconditioner", "none"), ("ranks", machine.cores()), ("transport", "default"), ("latency_us", 0))]
             made += [self._cell(experiment, *values) for values in itertools.product(*axes)]

@@ -102,6 +102,7 @@ class Cells(InFolder):
         asked = Plan(self.plan_file(text)).cells()
         self.assertEqual({cell.words for cell in asked}, {("--latency-later", "2:50")})
         self.assertFalse({cell.key for cell in plain} & {cell.key for cell in asked})
+        self.assertEqual({cell.words for cell in Plan(self.plan_file(text), changes={"latency_us": [0.0]}).cells()}, {()})
 
     def test_weak_scaling_keeps_the_rows_of_a_rank(self):
         text = PLAN.replace("    ranks: [1, 2]", "    scaling: weak\n    ranks: [1, 4]")
