@@ -4,30 +4,12 @@
 #include "adapters/libraries/open_mate.hpp"
 
 namespace capstan::foam {
-namespace {
-
-constexpr const char* libraryName = "libcapstanFoamTrilinos.so";
-
-const TrilinosSide& side() {
-  const void* const own = reinterpret_cast<const void*>(&side);
-  const Mate mate = openMate(libraryName, {own});
-  if (mate.handle == nullptr) {
-    throw LibraryError(std::string("cannot open ") + libraryName +
-                       ", which holds the solvers and belongs beside libcapstanFoam.so. Tried:" + mate.tried +
-                       "\n    Set LD_LIBRARY_PATH to the folder that holds it, or install both libraries again");
-  }
-  const auto function = reinterpret_cast<TrilinosSideFunction>(dlsym(mate.handle, trilinosSideFunction));
-  const TrilinosSide* const found = function == nullptr ? nullptr : function(sideStamp);
-  if (found != nullptr) return *found;
-  const std::string file = fileOf(reinterpret_cast<const void*>(function));
-  throw LibraryError((file.empty() ? libraryName : file) + " is of another release than " + fileOf(own).string() +
-                     ": build the one from the source of the other");
-}
-
-}  // namespace
 
 const TrilinosSide& trilinos() {
-  static const TrilinosSide& opened = side();
+  static const TrilinosSide& opened = offerOfMate<LibraryError, TrilinosSide>(
+      {"libcapstanFoamTrilinos.so", trilinosSideFunction, sideStamp,
+       "holds the solvers and belongs beside libcapstanFoam.so", "install both libraries again"},
+      reinterpret_cast<const void*>(&trilinos));
   return opened;
 }
 

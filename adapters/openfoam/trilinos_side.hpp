@@ -54,7 +54,6 @@ constexpr unsigned long sideStamp = [] {
 
 /// The one function of libcapstanFoamTrilinos.so that is found by its name: gives the side, or null where the two
 /// libraries are not of one release. Local.
-using TrilinosSideFunction = const TrilinosSide* (*)(unsigned long stamp);
 constexpr const char* trilinosSideFunction = "capstanFoamTrilinosSide";
 
 }  // namespace capstan::foam

@@ -43,7 +43,6 @@ constexpr unsigned long makersStamp =
     1009 * (1009 * (1009 * 1 + sizeof(PreconditionerName)) + sizeof(ParameterProblem)) + sizeof(CoarseCheck);
 
 /// The one function of the library that is found by its name: null where it is of another release. Local.
-using MakersFunction = const Makers* (*)(unsigned long stamp);
 constexpr const char* makersFunction = "capstanPreconditionerMakers";
 
 }  // namespace capstan::preconditioning
