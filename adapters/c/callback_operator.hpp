@@ -56,6 +56,7 @@ class CallbackOperator final : public Operator {
     if (mode != Teuchos::NO_TRANS || alpha != 1.0 || beta != 0.0) {
       throw std::invalid_argument("a function of the application is applied as it is: not transposed, scaled or added");
     }
+    if (zero_) return Y.putScalar(0);
     // A vector of Tpetra's for a column costs as much as work on a thousand rows.
     if (X.getNumVectors() == 1 && X.isConstantStride() && Y.isConstantStride()) {
       applyTo(X, Y);
@@ -64,6 +65,8 @@ class CallbackOperator final : public Operator {
     for (std::size_t j = 0; j < X.getNumVectors(); ++j) applyTo(*X.getVector(j), *Y.getVectorNonConst(j));
   }
 
+  /// Whether X is zero from now on, so that the function is not asked. Local.
+  void multipliesZero(bool zero) { zero_ = zero; }
   /// Whether it has failed on this rank since it was last asked. Local.
   bool takeFailure() {
     const bool failed = failed_;
@@ -83,6 +86,7 @@ class CallbackOperator final : public Operator {
   Teuchos::RCP<const Map> map_;
   capstan_apply function_;
   void* context_;
+  bool zero_ = false;
   mutable bool failed_ = false;
 };
 

@@ -102,6 +102,12 @@ module capstan
       integer(c_int), value :: symmetric
       integer(c_int) :: status
     end function capstan_set_symmetric
+    function capstan_set_zero_guess(solver, zero) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: solver
+      integer(c_int), value :: zero
+      integer(c_int) :: status
+    end function capstan_set_zero_guess
     function capstan_set_preconditioner(solver, apply, context) bind(c) result(status)
       import :: c_int, c_ptr, c_funptr
       type(c_ptr), value :: solver, context

@@ -300,6 +300,10 @@ int capstan_set_test(capstan_solver* solver, capstan_test test, void* context) {
   return withSolver(solver, [&](Solver& own) { own.setTest(test, context); });
 }
 
+int capstan_set_zero_guess(capstan_solver* solver, int zero) {
+  return withSolver(solver, [&](Solver& own) { own.setZeroGuess(zero); });
+}
+
 int capstan_keep_history(capstan_solver* solver, int keep) {
   return withSolver(solver, [&](Solver& own) { own.keepHistory(keep); });
 }

@@ -280,12 +280,21 @@ void Solver::setNorm(capstan_norm norm, int power, void* context) {
   makeMethod();
 }
 
+void Solver::checkSwitch(const char* name, int value) const {
+  const auto isOne = [&] {
+    if (value == 0 || value == 1) return;
+    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: 0 or 1", name, value));
+  };
+  check(isOne, value, name);
+}
+
+void Solver::setZeroGuess(int zero) {
+  checkSwitch("zero", zero);
+  zeroGuess_ = zero == 1;
+}
+
 void Solver::keepHistory(int keep) {
-  check([&] {
-    if (keep != 0 && keep != 1) {
-      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("keep: found {}; allowed: 0 or 1", keep));
-    }
-  });
+  checkSwitch("keep", keep);
   if (history_ == (keep == 1)) return;
   history_ = keep == 1;
   makeMethod();
@@ -318,7 +327,7 @@ void Solver::takeColumns(const Columns& columns) {
     });
   }
   copyIn(columns.b, columns.ldb, *b_);
-  copyIn(columns.x, columns.ldx, *x_);
+  zeroGuess_ ? x_->putScalar(0) : copyIn(columns.x, columns.ldx, *x_);
 }
 
 void Solver::updatePreconditioner() {
@@ -341,7 +350,9 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   }
   if (symmetric_ == 1) problem->setHermitian(true);
   if (!options_.name.empty()) problem->setLabel(options_.name);
-  problem->setProblem();
+  if (!callback_.is_null()) callback_->multipliesZero(zeroGuess_);
+  problem->setProblem();  // b - A x
+  if (!callback_.is_null()) callback_->multipliesZero(false);
   return problem;
 }
 

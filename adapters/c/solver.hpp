@@ -47,6 +47,7 @@ class Solver {
   void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
   void setTest(capstan_test test, void* context);
   void setNorm(capstan_norm norm, int power, void* context);
+  void setZeroGuess(int zero);
   void keepHistory(int keep);
 
   /// One reduction beyond those of the method, two where it does not converge.
@@ -70,6 +71,7 @@ class Solver {
   void share(capstan_status status, const std::function<void()>& work);
   void throwShared(capstan_status status, const std::string& mine);
 
+  void checkSwitch(const char* name, int value) const;
   void takeRows(std::int64_t rows);
   void checkColumns(const Columns& columns) const;
   void takeColumns(const Columns& columns);
@@ -85,7 +87,7 @@ class Solver {
   std::optional<driver::BelosMethod> method_;
   std::optional<int> maxIterations_;
   std::optional<double> absolute_;  ///< "Absolute Tolerance", where setLimits() has said it
-  bool history_ = false;
+  bool history_ = false, zeroGuess_ = false;
   Teuchos::RCP<HostTest> test_;
   HostNorm norm_;
 

@@ -24,6 +24,8 @@ using OptionItems = PetscOptionItems;
 namespace capstan::petsc {
 namespace {
 
+constexpr const char* nullSpaceKey = "Null Space";
+
 /// PETSc says these itself: tolerances, limits, norms; and what is printed.
 bool isPetscs(const std::string& key) {
   static const std::array<const char*, 9> names{"Convergence Tolerance",
@@ -100,9 +102,6 @@ PetscErrorCode destroy(KSP ksp) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// PETSc wants one; what a solve needs is made by it.
-PetscErrorCode setUp(KSP /*ksp*/) { return PetscErrorCode(0); }
-
 PetscErrorCode setRestart(KSP ksp, PetscInt restart) {
   PetscFunctionBegin;
   for (auto& setting : contextOf(ksp).settings) {
@@ -152,6 +151,11 @@ constexpr auto createEach = createFunctions(std::make_integer_sequence<int, 32>(
 
 }  // namespace
 
+bool takesConstants(const Context& context) {
+  return std::any_of(context.settings.begin(), context.settings.end(),
+                     [](const Setting& setting) { return setting.key == nullSpaceKey && setting.value.empty(); });
+}
+
 std::string textOf(const Context& context) {
   std::string parameters =
       std::string("Residual Scaling: ") + (context.relativeToGuess ? "Norm of Initial Residual" : "Norm of RHS");
@@ -161,6 +165,7 @@ std::string textOf(const Context& context) {
     says = says || setting.key == "Verbosity";
     parameters += ", " + setting.key + ": " + scalarOf(setting.value);
   }
+  if (context.constants) parameters += std::string(", ") + nullSpaceKey + ": constant";
   if (!says) parameters += ", Verbosity: 0";  // PETSc has monitors and -ksp_converged_reason
   return "{method: " + context.method + ", parameters: {" + parameters + "}}";
 }

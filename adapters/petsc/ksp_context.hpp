@@ -26,7 +26,8 @@ struct Context {
   std::string text;      ///< of that solver
   c::ToldLimits limits;  ///< of that solver
   int symmetric = -1;    ///< as it has been told
-  bool hasPreconditioner = false;
+  bool hasPreconditioner = false, zeroGuess = false;
+  bool constants = false;           ///< A annihilates constants and no more, and the method takes care of them
   Vec in = nullptr, out = nullptr;  ///< A and M are applied to these, over arrays of Capstan's
   bool solves = false;              ///< now
   PetscErrorCode failure{};
@@ -42,6 +43,8 @@ inline const KSPConvergedDefaultCtx& defaultTest(KSP ksp) {
   return *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
 }
 
+/// Whether the method can take constants out of what M makes, and the options do not say how.
+bool takesConstants(const Context& context);
 /// The text that a solver is made from.
 std::string textOf(const Context& context);
 
@@ -54,6 +57,7 @@ PetscErrorCode hasLayout(Vec v, PetscLayout layout, bool* has);
 PetscErrorCode checkUse(KSP ksp);
 
 /// What a KSP does, for its table of functions. \{
+PetscErrorCode setUp(KSP ksp);
 PetscErrorCode solve(KSP ksp);
 PetscErrorCode buildSolution(KSP ksp, Vec v, Vec* x);
 /// The solver and its vectors go.

@@ -1,5 +1,7 @@
 // How a KSP of Capstan's solves: A is what KSP_MatMult does, M what KSP_PCApply does; both work on arrays of a rank's
 // rows.
+#include <petsc/private/matimpl.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -8,6 +10,14 @@
 
 namespace capstan::petsc {
 namespace {
+
+PetscErrorCode nullSpaceOf(KSP ksp, MatNullSpace* space) {
+  PetscFunctionBegin;
+  Mat a = nullptr;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(MatGetNullSpace(a, space));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
 
 PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
   PetscFunctionBegin;
@@ -19,11 +29,9 @@ PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
     PetscCall(KSP_PCApply(ksp, in, out));
     // KSP_PCApply does so on the left alone. What M adds of the null space would be x's: it grows until rounding of
     // A x is all that is left.
-    Mat a = nullptr;
     MatNullSpace space = nullptr;
-    PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
-    PetscCall(MatGetNullSpace(a, &space));
-    if (ksp->pc_side != PC_LEFT && space != nullptr) PetscCall(MatNullSpaceRemove(space, out));
+    PetscCall(nullSpaceOf(ksp, &space));
+    if (space != nullptr && !contextOf(ksp).constants) PetscCall(MatNullSpaceRemove(space, out));
   }
   PetscFunctionReturn(PetscErrorCode(0));
 }
@@ -118,54 +126,59 @@ PetscErrorCode watchGuess(KSP ksp) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// Whether M does nothing: no preconditioner, and no null space to take out.
-PetscErrorCode doesNothing(KSP ksp, bool* nothing) {
+/// Whether the method takes constants out itself, in the reductions that it has anyway: PETSc would add one to each
+/// M^{-1}. And whether M does nothing: no preconditioner, and no null space to take out.
+PetscErrorCode lookAtNullSpace(KSP ksp, bool* nothing) {
   PetscFunctionBegin;
-  PetscBool none = PETSC_FALSE;
-  Mat a = nullptr;
+  Context& context = contextOf(ksp);
+  PetscBool none = PETSC_FALSE, constants = PETSC_FALSE;
   MatNullSpace space = nullptr;
+  PetscInt others = 0;
+  const Vec* vectors = nullptr;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp->pc), PCNONE, &none));
-  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
-  PetscCall(MatGetNullSpace(a, &space));
-  *nothing = none && space == nullptr;
+  PetscCall(nullSpaceOf(ksp, &space));
+  if (space != nullptr) PetscCall(MatNullSpaceGetVecs(space, &constants, &others, &vectors));
+  context.constants = constants && others == 0 && space->remove == nullptr && takesConstants(context);
+  *nothing = none && (space == nullptr || context.constants);
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// A solver for the settings, rows and preconditioner as they are now.
-PetscErrorCode takeSolver(KSP ksp) {
+/// A solver for the settings, matrix and preconditioner as they are now.
+PetscErrorCode takeSolver(KSP ksp, Mat a) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
   bool nothing = false, same = false;
-  PetscCall(doesNothing(ksp, &nothing));
+  PetscCall(lookAtNullSpace(ksp, &nothing));
   context.relativeToGuess = testsByDefault(ksp) && defaultTest(ksp).initialrtol;
   const std::string text = textOf(context);
   if (context.in != nullptr) {
     PetscLayout layout = nullptr;
-    PetscCall(VecGetLayout(ksp->vec_rhs, &layout));
+    PetscCall(MatGetLayouts(a, &layout, nullptr));
     PetscCall(hasLayout(context.in, layout, &same));
   }
   if (same && text == context.text && context.hasPreconditioner == !nothing) PetscFunctionReturn(PetscErrorCode(0));
   PetscCall(forget(ksp));
   PetscInt rows = 0;
-  PetscCall(VecGetLocalSize(ksp->vec_rhs, &rows));
+  PetscCall(MatGetLocalSize(a, &rows, nullptr));
   PetscCall(check(ksp, capstan_create(commOf(ksp), text.c_str(), &context.solver), nullptr));
   PetscCall(check(ksp, capstan_set_operator(context.solver, rows, multiply, ksp), context.solver));
   if (!nothing) PetscCall(check(ksp, capstan_set_preconditioner(context.solver, precondition, ksp), context.solver));
   PetscCall(check(ksp, capstan_set_test(context.solver, test, ksp), context.solver));
-  PetscCall(VecDuplicate(ksp->vec_rhs, &context.in));
-  PetscCall(VecDuplicate(ksp->vec_rhs, &context.out));
+  PetscCall(MatCreateVecs(a, &context.in, &context.out));
   context.text = text;
   context.hasPreconditioner = !nothing;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// What PETSc knows of the matrix, as the program has set it: nothing is computed.
-PetscErrorCode tellSymmetry(KSP ksp) {
+/// What PETSc knows of the matrix, as the program has set it: nothing is computed; and of the guess.
+PetscErrorCode tellWhatIsKnown(KSP ksp, Mat a) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
-  Mat a = nullptr;
+  const bool zero = ksp->guess_zero;
+  if (zero != context.zeroGuess)
+    PetscCall(check(ksp, capstan_set_zero_guess(context.solver, zero ? 1 : 0), context.solver));
+  context.zeroGuess = zero;
   PetscBool known = PETSC_FALSE, symmetric = PETSC_FALSE;
-  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(MatIsSymmetricKnown(a, &known, &symmetric));
   const int now = known ? (symmetric ? 1 : 0) : -1;
   if (now == context.symmetric) PetscFunctionReturn(PetscErrorCode(0));
@@ -253,18 +266,32 @@ PetscErrorCode forget(KSP ksp) {
   capstan_destroy(&context.solver);
   context.limits = {};
   context.symmetric = -1;
+  context.zeroGuess = false;
   PetscCall(VecDestroy(&context.in));
   PetscCall(VecDestroy(&context.out));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode setUp(KSP ksp) {
+  PetscFunctionBegin;
+  PetscBool given = PETSC_FALSE;
+  PetscCall(KSPGetOperatorsSet(ksp, &given, nullptr));
+  if (!given) PetscFunctionReturn(PetscErrorCode(0));  // PETSc says what is wrong
+  Mat a = nullptr;
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(takeSolver(ksp, a));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
 PetscErrorCode solve(KSP ksp) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
+  Mat a = nullptr;
   PetscCall(checkUse(ksp));
-  PetscCall(takeSolver(ksp));
+  PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(takeSolver(ksp, a));
   PetscCall(takeLimits(ksp));
-  PetscCall(tellSymmetry(ksp));
+  PetscCall(tellWhatIsKnown(ksp, a));
   ksp->reason = KSP_CONVERGED_ITERATING;
   ksp->its = 0;
   context.failure = PetscErrorCode(0);

@@ -65,6 +65,8 @@ class ConstantNullSpace {
   bool watching() const { return state_ == State::Watching && preconditioned_; }
   /// Whether constants are taken out of what M makes: the sums of r, s and t are to be entered.
   bool active() const { return state_ == State::Active; }
+  /// Whether the user has said that A annihilates constants, and A has been seen to.
+  bool isAsSaid() const { return wanted_ == NullSpace::Constant && isSingular(); }
   /// Whether constants are taken out of b - A x.
   bool ofResidual() const { return outOfResidual_ && (state_ == State::Watching || state_ == State::Active); }
 

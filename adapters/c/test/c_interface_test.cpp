@@ -314,6 +314,40 @@ TEST(CInterface, TakesTheGuessAndLimits) {
   EXPECT_LT(solved.outcome.scale, line.residual(b.data(), std::vector<double>(b.size() + 1).data())) << "of the guess";
 }
 
+/// A, and how often it was asked for.
+struct Counted {
+  const Line* line;
+  int calls = 0;
+  static int apply(void* context, const double* x, double* y) {
+    auto* const counted = static_cast<Counted*>(context);
+    ++counted->calls;
+    return Line::apply(const_cast<Line*>(counted->line), x, y);
+  }
+};
+
+TEST(CInterface, NeitherReadsNorMultipliesAGuessThatIsSaidToBeZero) {
+  const Line line(40, 0.2, 0.3);
+  Counted a{&line};
+  const auto solver = make("{method: capstan_gmres, tolerance: 1e-9, max_iterations: 400}");
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Counted::apply, &a), CAPSTAN_SUCCESS);
+  const auto b = line.rightHandSide();
+  std::array<capstan_outcome, 2> outcomes{empty(), empty()};
+  std::array<std::vector<double>, 2> x{std::vector<double>(b.size()),
+                                       std::vector<double>(b.size(), std::numeric_limits<double>::quiet_NaN())};
+  std::array<int, 2> calls{};
+  solve(solver.get(), line);  // the first one looks at A
+  for (const int zero : {0, 1}) {
+    a.calls = 0;
+    ASSERT_EQ(capstan_set_zero_guess(solver.get(), zero), CAPSTAN_SUCCESS);
+    ASSERT_EQ(capstan_solve(solver.get(), b.data(), x[zero].data(), &outcomes[zero]), CAPSTAN_SUCCESS);
+    EXPECT_EQ(outcomes[zero].converged, 1);
+    calls[zero] = a.calls;
+  }
+  EXPECT_EQ(calls[1], calls[0] - 1);
+  EXPECT_EQ(outcomes[1].iterations, outcomes[0].iterations);
+  EXPECT_EQ(x[1], x[0]);
+}
+
 /// Writes down what it sees, and ends the solve after so many iterations.
 struct Watch {
   int last = 0;
@@ -725,6 +759,7 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
                 "absolute_tolerance");
     expectError(capstan_set_limits(s, 1e-3, 0, here ? -1 : 10), CAPSTAN_ERROR_ARGUMENT, s, "max_iterations");
     expectError(capstan_keep_history(s, here ? 2 : 1), CAPSTAN_ERROR_ARGUMENT, s, "0 or 1");
+    expectError(capstan_set_zero_guess(s, here ? 2 : 0), CAPSTAN_ERROR_ARGUMENT, s, "0 or 1");
     EXPECT_EQ(solve(s, line).outcome.converged, 1) << "the solver is none the worse for it";
   }
   EXPECT_EQ(capstan_solve(nullptr, nullptr, nullptr, nullptr), CAPSTAN_ERROR_ARGUMENT);

@@ -200,7 +200,7 @@ class Solver:
         self._handle = ctypes.c_void_p()
         self._comm = _communicator(comm)
         self._kept, self._failure = {}, None
-        self._rows = None
+        self._rows, self._zero_guess = None, False
         text = _together(self._comm, lambda: json.dumps(dict(options, method=method)))
         self._check(_library.capstan_create_f(ctypes.c_int(self._comm.py2f()), text.encode(), ctypes.byref(self._handle)))
         self._check(_library.capstan_keep_history(self._handle, 1))
@@ -343,6 +343,9 @@ class Solver:
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
         b, x = _together(self._comm, lambda: self._vectors(b, x0))
+        if self._zero_guess != (x0 is None):
+            self._check(_library.capstan_set_zero_guess(self._handle, ctypes.c_int(x0 is None)))
+            self._zero_guess = x0 is None
         outcome = _Outcome(size=ctypes.sizeof(_Outcome))
         self._check(_library.capstan_solve(self._handle, ctypes.c_void_p(b.ctypes.data), ctypes.c_void_p(x.ctypes.data),
                                            ctypes.byref(outcome)))
