@@ -12,6 +12,7 @@ Exit status: 0 done, 1 a run failed, 2 wrong use, 3 something must be installed 
 
 import argparse
 import csv
+import json
 import os
 import pathlib
 import statistics
@@ -19,9 +20,11 @@ import sys
 import time
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "adapters/tools/plot")]
 
 # pylint: disable=wrong-import-position
+import choices  # noqa: E402
 import hosts  # noqa: E402
 import subjects  # noqa: E402
 from subjects import OWN  # noqa: E402
@@ -209,6 +212,26 @@ def verdict(trial, candidates):
     return text
 
 
+def expected(subject):
+    """Lines: what CAPSTAN, which chooses among the methods, expects of each of them after a run of the subject, also on other networks.
+    Empty where the run had too few solves to tell, or fails."""
+    timing.progress("a run with CAPSTAN, which chooses")
+    report = subject.work / "chosen.json"
+    try:
+        label = subject.choose(report)
+        solves = json.loads(report.read_text(encoding="utf-8"))
+    except (RunFailed, OSError):
+        solves = []
+    timing.progress("")
+    told = [(number, solve["choice"]["arms"]) for number, solve in enumerate(solves, 1)
+            if solve.get("choice", {}).get("arms") and label in (None, solve["label"])]
+    if not told:
+        return []
+    number, arms = told[-1]
+    return [f"CAPSTAN, which chooses among them, expects this of a digit of the residual (before solve {number} of a run of its own), "
+            "with all-reduces as they are, and of 1 us and more:", *choices.table(arms), ""]
+
+
 def prepared(options):
     """What is to be solved, with its solvers: (subject, candidates, a trial for each latency)."""
     build = workspace.build_folder()
@@ -245,8 +268,11 @@ def advise(options):
         gone = {why: [label for label, reason in trial.dropped.items() if reason == why] for why in dict.fromkeys(trial.dropped.values())}
         for why, labels in gone.items():
             print(f"left out, {why}: {', '.join(labels)}")
+    lines = expected(subject)
     write_samples(work / "advice.csv", trials, subject.own)
     print(f"\nseconds, over your own: medians [least..greatest] of {options.turns} turns\n")
+    if lines:
+        print("\n".join(lines))
     if not all(trial.is_quiet() for trial in trials):
         print("Do not trust these times: your own solver's runs lie more than "
               f"{100 * (QUIET - 1):.0f} % apart, so the machine did other work. Run it again when that is over.")

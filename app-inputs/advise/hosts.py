@@ -48,6 +48,7 @@ class HostSubject:
         self.symmetric = name in ("hypre_pcg", "saturne_pressure") or self.host == "petsc" and petsc in SYMMETRIC_TYPES
         self.own = f"{name}: {petsc or 'the program'}" if self.host == "petsc" else name
         self.what = f"{name} of {' '.join(self.command)}"
+        self.report = None  # where a run is to write what CAPSTAN has chosen
 
     def candidates(self):
         return [Candidate(OWN, None), *(Candidate(word, word, self.written(word)) for word in method_words(self.symmetric))]
@@ -56,8 +57,10 @@ class HostSubject:
         """What asks for a method: PETSc's options, or CAPSTAN_OPTIONS."""
         method, _, degree = word.partition(":")
         if self.host == "petsc":
-            return f"-dll_append {self.library} -ksp_type {method}" + (f" -ksp_capstan_polynomial_degree {degree}" if degree else "")
-        return f"{{redirect: {{{self.name}: {method}}}" + (f", polynomial_degree: {degree}" if degree else "") + "}"
+            return f"-dll_append {self.library} -ksp_type {method}" + (
+                f" -ksp_capstan_polynomial_degree {degree}" if degree else "") + (f" -ksp_capstan_report_file {self.report}" if self.report else "")
+        return f"{{redirect: {{{self.name}: {method}}}" + (f", polynomial_degree: {degree}" if degree else "") + (
+            f", report_file: {self.report}" if self.report else "") + "}"
 
     def written(self, word):
         if self.host == "petsc":
@@ -91,6 +94,10 @@ class HostSubject:
             variables["CAPSTAN_OPTIONS"] = self.options_of(candidate.choice)
         variables |= {"CAPSTAN_HOST_NAME": self.name, "CAPSTAN_HOST_TIMES": self.work / "times.json", "LD_PRELOAD": ":".join(map(str, preload))}
         return ["mpirun", "-n", self.ranks, "env", *(f"{key}={value}" for key, value in variables.items()), *command]
+
+    def choose(self, report):
+        self.report = report
+        self.measure(Candidate("capstan_auto", "capstan_auto"), 0.0, 3600)
 
     def measure(self, candidate, latency, timeout):
         times = self.work / "times.json"

@@ -47,6 +47,18 @@ def method_words(symmetric):
     return words + [f"{word}:{degree}" for word in words if word in solvers.WITH_POLYNOMIAL for degree in DEGREES]
 
 
+def reporting(env, report):
+    """The environment with options that write a report, beside those of the user's own."""
+    options = f"{{report_file: {report}}}"
+    if "CAPSTAN_OPTIONS" not in env:
+        return {**env, "CAPSTAN_OPTIONS": options}
+    if "CAPSTAN_OPTIONS_FILE" in env:
+        raise RunFailed("CAPSTAN_OPTIONS and CAPSTAN_OPTIONS_FILE are both taken")
+    file = report.with_suffix(".yaml")
+    file.write_text(options + "\n", encoding="utf-8")
+    return {**env, "CAPSTAN_OPTIONS_FILE": str(file)}
+
+
 class FoamSubject:
     """A case of OpenFOAM: a copy of it runs some steps. Only the pressure's solver changes."""
 
@@ -100,6 +112,11 @@ class FoamSubject:
         self.case = Case(self.folder.name, slim, prepare=steps, application=[application], steps=self.steps, pressure=[self.field])
         self.env = workspace.environment(self.build, self.ranks)
         workspace.prepare(self.case, self.ranks, self.work / "prepared", self.env)
+
+    def choose(self, report):
+        choice = solvers.Choice(solvers.PLAIN, everything=False)
+        workspace.start(self.case, self.work / "prepared", self.work / "run", choice, self.ranks, reporting(self.env, report), self.steps, 3600)
+        return self.field
 
     def measure(self, candidate, latency, timeout):
         one = timing.Contest(self.case, self.steps, [candidate.choice], self.ranks, latency, counted=True)
@@ -157,16 +174,14 @@ class DeckSubject:
     def prepare(self):
         self.env = workspace.environment(self.build, self.ranks)
 
+    def choose(self, report):
+        self.run(["method=CAPSTAN"], 0.0, self.work / "solves.json", reporting(self.env, report), 3600)
+
     def measure(self, candidate, latency, timeout):
         report = self.work / "report.json"
         report.unlink(missing_ok=True)
-        variables = {} if not latency else {"LD_PRELOAD": str(self.build / "lib" / timing.LAYER), "CAPSTAN_LATENCY_US": f"{latency:g}",
-                                            "CAPSTAN_LATENCY_WAIT": "yield"}
-        words = ["mpirun", "-n", str(self.ranks), *(word for item in variables.items() for word in ("-x", "=".join(item))),
-                 str(self.build / "bin/capstan-solve"), str(self.deck), "--quiet", "--solver", self.solver, "--report", str(report),
-                 *(word for change in candidate.choice for word in ("--set", change))]
         try:
-            workspace.execute(words, pathlib.Path.cwd(), self.env, self.work / "log", timeout)
+            self.run(candidate.choice, latency, report, self.env, timeout)
         except RunFailed:
             if not report.is_file():
                 raise
@@ -176,6 +191,14 @@ class DeckSubject:
         seconds = sum(solve["seconds"]["solve"] for solve in solves)
         return Sample(seconds, sum(solve["iterations"] for solve in solves), sum(not solve["converged"] for solve in solves),
                       sum(solve["reductions"] for solve in solves), seconds)
+
+    def run(self, changes, latency, report, env, timeout):
+        variables = {} if not latency else {"LD_PRELOAD": str(self.build / "lib" / timing.LAYER), "CAPSTAN_LATENCY_US": f"{latency:g}",
+                                            "CAPSTAN_LATENCY_WAIT": "yield"}
+        words = ["mpirun", "-n", str(self.ranks), *(word for item in variables.items() for word in ("-x", "=".join(item))),
+                 str(self.build / "bin/capstan-solve"), str(self.deck), "--quiet", "--solver", self.solver, "--report", str(report),
+                 *(word for change in changes for word in ("--set", change))]
+        workspace.execute(words, pathlib.Path.cwd(), env, self.work / "log", timeout)
 
 
 def all_reduce_seconds(build, ranks, work):

@@ -7,6 +7,7 @@ import contextlib
 import importlib.machinery
 import importlib.util
 import io
+import json
 import os
 import pathlib
 import re
@@ -116,6 +117,44 @@ class Choosing(unittest.TestCase):
         subject = Told({OWN: 1.0, "capstan_cg": 1.0})
         trial_of(subject, turns=1)
         self.assertEqual([run[2] for run in subject.runs], [3600, advise.LEAST_SECONDS])
+
+
+class Expected(unittest.TestCase):
+    """The table of what CAPSTAN, which chooses, expects of each method."""
+
+    ARMS = [{"arm": name, "seconds_a_digit": seconds, "seconds_a_digit_at_us": {"1": seconds, "20": 2 * seconds, "200": 9 * seconds},
+             "spread": 0.1, "solves": 3, "left_out": False} for name, seconds in (("CAPSTAN CG", 2e-3), ("CAPSTAN CG PIPELINE", 1e-3))]
+
+    def lines(self, solves, label=None):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+        def choose(report):
+            if solves is None:
+                raise RunFailed("it ended early")
+            report.write_text(json.dumps(solves))
+            return label
+
+        return advise.expected(types.SimpleNamespace(work=folder, choose=choose))
+
+    def test_the_last_table_of_the_field_is_told_the_fastest_first(self):
+        solves = [{"label": "p", "choice": {"arms": self.ARMS}}, {"label": "p", "choice": {}}, {"label": "U", "choice": {"arms": self.ARMS[:1]}}]
+        lines = self.lines(solves, "p")
+        self.assertIn("before solve 1 of", lines[0])
+        self.assertEqual([re.findall(r"CAPSTAN CG PIPELINE|CAPSTAN CG", line) for line in lines[2:4]], [["CAPSTAN CG PIPELINE"], ["CAPSTAN CG"]])
+        self.assertRegex(lines[2], r"PIPELINE +1 +11% +1 +2 +9 +3")
+        self.assertIn("before solve 3 of", self.lines(solves)[0])
+
+    def test_nothing_is_told_where_nothing_is_known(self):
+        self.assertEqual([self.lines(solves) for solves in (None, [], [{"label": "p"}], [{"label": "p", "choice": {}}])], [[], [], [], []])
+
+    def test_the_users_options_stay(self):
+        report = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "chosen.json"
+        self.assertEqual(subjects.reporting({}, report), {"CAPSTAN_OPTIONS": f"{{report_file: {report}}}"})
+        own = {"CAPSTAN_OPTIONS": "{verbosity: 1}"}
+        found = subjects.reporting(own, report)
+        self.assertEqual(found, {**own, "CAPSTAN_OPTIONS_FILE": str(report.with_suffix(".yaml"))})
+        with self.assertRaises(RunFailed):
+            subjects.reporting(found, report)
 
 
 class Checked(unittest.TestCase):
