@@ -42,6 +42,12 @@ if(CAPSTAN_SANITIZE)
   # Open MPI and Trilinos keep memory until the process ends.
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
+if(CAPSTAN_SANITIZE MATCHES address)
+  # Programs of others, into which Capstan is loaded, know nothing of the sanitizer: what it needs is preloaded.
+  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libasan.so OUTPUT_VARIABLE CAPSTAN_SANITIZER_LIBRARY
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  list(APPEND CAPSTAN_TEST_ENVIRONMENT "CAPSTAN_TEST_PRELOAD=${CAPSTAN_SANITIZER_LIBRARY}")
+endif()
 
 # capstan_compile_quickly(<target>): a test, or a part of one, is compiled without optimization, which takes half the time: what
 # it calls is in the library, or in objects that are optimized. Not where the library is static: of two copies of an inline

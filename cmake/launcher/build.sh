@@ -14,7 +14,7 @@ configure_options() {
   if [[ $folder == *-sanitize ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
       -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_openfoam "$@")" \
-      "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
+      "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)" "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
   elif [[ $folder == *-threads ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=thread -DCAPSTAN_PCH=ON \
       -DCAPSTAN_BENCHMARKS=OFF -DCAPSTAN_LIBRARY_ONLY=ON

@@ -4,6 +4,8 @@
 usage: test_openfoam_bench.py <build folder> [arguments of unittest]. Nothing here depends on how fast anything is.
 """
 
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
@@ -146,6 +148,38 @@ class Run(unittest.TestCase):
                 self.assertGreater(min(theirs["seconds"], ours["seconds"]), 0)
             self.assertEqual((pathlib.Path(folder) / "table.txt").read_text(encoding="utf-8").strip(),
                              done.stdout.rpartition("\n\nresults:")[0].strip())
+
+
+class WholeRuns(unittest.TestCase):
+    """perf/openfoam/whole"""
+
+    def test_the_sums(self):
+        loader = importlib.machinery.SourceFileLoader("whole", str(HERE / "whole"))
+        module = importlib.util.module_from_spec(importlib.util.spec_from_loader("whole", loader))
+        loader.exec_module(module)
+        rows = [{"tutorial": name, "own": own, "capstan": ours, "ratio": ours / own}
+                for name, own, ours in (("a", 10.0, 7.0), ("b", 4.0, 5.0), ("c", 0.2, 0.5), ("d", 2.0, 2.1))]
+        self.assertEqual(module.sums(rows), ["whole runs of 4 tutorials: 14.6 s for 16.2 s with their own solvers, 0.90",
+                                             "3 take 2 s or more: 2 at most 1.05 of their own; above it: b 1.25"])
+
+    def run_it(self, *words):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, HERE / "whole", *words, "--csv", f"{folder}/whole.csv"], capture_output=True, text=True,
+                                  env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)}, check=False, timeout=250)
+            table = pathlib.Path(folder, "whole.csv")
+            return done, table.read_text(encoding="utf-8") if table.exists() else ""
+
+    def test_a_run(self):
+        done, table = self.run_it("--only", "*icoFoam/cavity/cavity", "--turns", "1", "--ranks", "2", "--latency", "20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("whole runs of 1 tutorials: ", done.stdout)
+        self.assertRegex(table, r"(?m)^incompressible/icoFoam/cavity/cavity,50,[\d.]+,[\d.]+,[\d.]+,\d+,\d+,0,0$")
+
+    def test_what_is_refused(self):
+        for words, text in ((["--latency", "20"], "with --ranks 2"), (["--solver", "capstan_gc"], "capstan_cg"), (["--only", "nothing"], "nothing")):
+            done, _ = self.run_it(*words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(text, done.stderr)
 
 
 if __name__ == "__main__":

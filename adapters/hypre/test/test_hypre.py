@@ -155,11 +155,13 @@ class WrongInputs(unittest.TestCase):
             program = compiled("wrong_inputs.c", scratch)
             for ranks, methods in ((1, several), (2, several), (2, chosen)):
                 redirect = "redirect: {" + ", ".join(f"{name}: {method}" for name, method in zip(names, methods)) + "}"
-                done = subprocess.run([MPIEXEC, "-n", str(ranks), program, "1", "0", "200"], capture_output=True, text=True, timeout=250,
+                done = subprocess.run([MPIEXEC, "-n", str(ranks), program, "1", "0", "200"], capture_output=True, text=True, timeout=800,
                                       env=dict(os.environ, LD_PRELOAD=LIBRARY, CAPSTAN_OPTIONS=redirect))
                 self.assertEqual((done.returncode, done.stdout), (0, "200 cases, 0 wrong\n"), done.stderr)
 
 
 if __name__ == "__main__":
     LIBRARY, MPIEXEC, FLAGS = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3]
+    if "CAPSTAN_TEST_PRELOAD" in os.environ:  # a sanitizer
+        LIBRARY = os.environ["CAPSTAN_TEST_PRELOAD"] + ":" + LIBRARY
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

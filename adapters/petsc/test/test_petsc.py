@@ -23,7 +23,10 @@ CG = ("capstan_cg", "capstan_pipelined_cg", "capstan_embedded_cg")
 
 
 def run(*words, status=0):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=250)
+    environment = dict(os.environ)
+    if words[0] == MPIEXEC and "CAPSTAN_TEST_PRELOAD" in environment:  # a sanitizer
+        environment["LD_PRELOAD"] = environment["CAPSTAN_TEST_PRELOAD"]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=800, env=environment)
     if (done.returncode == 0) != (status == 0):
         raise AssertionError(f"{' '.join(map(str, words))}: {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout + done.stderr
