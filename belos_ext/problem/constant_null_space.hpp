@@ -34,6 +34,8 @@ inline constexpr double rounding = 0.1;
 /// A p of which the constant is this many times the rest is all but constant. Derived: A p has lost three digits.
 /// Measured: projecting earlier, without a preconditioner, with Jacobi or RILUK, made 318 iterations of 64.
 inline constexpr double large = 1e3;
+/// A sum of n terms of x is known to so many eps sqrt(n) || x ||. Chosen: terms are added in parts.
+inline constexpr double sum = 16;
 /// What of the tolerance a constant that stays in b - A x may take. Chosen: half for the rest.
 inline constexpr double allowed = 0.5;
 }  // namespace capstan::tuning::null_space
@@ -56,6 +58,7 @@ class ConstantNullSpace {
     outOfResidual_ = wanted_ == NullSpace::Constant;
     rows_ = static_cast<double>(like.getGlobalLength());
     part_ = 0;
+    takenOut_ = false;
     sums_ = {};
   }
 
@@ -69,6 +72,9 @@ class ConstantNullSpace {
   bool isAsSaid() const { return wanted_ == NullSpace::Constant && isSingular(); }
   /// Whether constants are taken out of b - A x.
   bool ofResidual() const { return outOfResidual_ && (state_ == State::Watching || state_ == State::Active); }
+
+  /// Whether b - A x has had a constant, more than rounding, that was taken out of it.
+  bool hasTakenOut() const { return takenOut_; }
 
   /// (e, v), to be read with meanOf(). Collective where e is not there yet.
   Slot enter(ReductionBatch<Types>& batch, const MultiVector& v) {
@@ -101,6 +107,7 @@ class ConstantNullSpace {
   double takeOutOfResidual(LinearSystem<Types>& system, Scalar sum, Scalar square, MultiVector& r,
                            ReductionBatch<Types>& batch) {
     part_ = norm(sum);
+    takenOut_ = takenOut_ || matters(sum, square);
     remove(system, meanOf(sum), r);
     const double rest = static_cast<double>(square) - part_ * part_;
     if (rest > static_cast<double>(square) / tuning::null_space::large) return std::sqrt(rest);
@@ -113,6 +120,11 @@ class ConstantNullSpace {
 
   /// The norm of v's constant from its sum.
   double norm(Scalar sum) const { return std::abs(static_cast<double>(sum)) / std::sqrt(rows_); }
+  /// Whether a change of v's sum is what rounding makes of one, from that change and v's square.
+  bool isRounding(Scalar change, Scalar square) const {
+    constexpr auto epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+    return norm(change) <= tuning::null_space::sum * epsilon * std::sqrt(static_cast<double>(square));
+  }
   /// Whether p is all but constant, from its sum and its square.
   bool dominates(Scalar sum, Scalar square) const {
     const double constant = norm(sum) * norm(sum);
@@ -159,6 +171,7 @@ class ConstantNullSpace {
   /// \param rr, ss (r, r) and (A p, A p), reduced with the sums
   bool takesOutOfFirst(LinearSystem<Types>& system, const StopTest& stop, Scalar rr, Scalar ss, MultiVector& r) {
     if (!judge(system, stop, sums_.r, sums_.s, ss) || !ofResidual() || !matters(sums_.r, rr)) return false;
+    takenOut_ = true;
     remove(system, meanOf(sums_.r), r);
     return true;
   }
@@ -210,7 +223,7 @@ class ConstantNullSpace {
   State state_ = State::Off;
   bool preconditioned_ = false;
   double rows_ = 0;
-  bool outOfResidual_ = false;
+  bool outOfResidual_ = false, takenOut_ = false;
   double part_ = 0;  ///< || (e, r) e / n || of the residual that takeOutOfResidual() saw
   Teuchos::RCP<MultiVector> ones_;
 };

@@ -163,14 +163,15 @@ class JudgedResidual {
   }
 
   /// x, which meets the tolerance, less the constant that has come to the guess, where the user has said that A
-  /// annihilates constants; x as it was where rounding of A x decides against it. Collective: 1 A and 2 reductions.
+  /// annihilates constants; x as it was where rounding of A x decides against it. Collective: 1 reduction, and 1 A and
+  /// 1 reduction more where there is something to be done.
   void keepConstantOfGuess(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     if (!constants_.isAsSaid() || !(stop.iterations() > 0)) return;
     batch_->clear();
-    const auto sum = batch_->sum(x);
+    const auto sum = batch_->sum(x), square = batch_->norm2(x);
     system.reduce(*batch_);
-    const Scalar change = constants_.meanOf((*batch_)[sum] - entriesOfGuess_);
-    if (change == Scalar(0)) return;
+    const Scalar added = (*batch_)[sum] - entriesOfGuess_, change = constants_.meanOf(added), whole = (*batch_)[square];
+    if (constants_.isRounding(added, whole)) return;
     const ResidualNorms met = attained_;
     constants_.remove(system, change, x);
     computeBoth(system, b, x);

@@ -234,7 +234,7 @@ class Supervisor : public KrylovSolver<Types> {
     const Why why = ending == Ending::Unfit && progress_.seen() != Cause::None ? Why(progress_.seen(), cause(ending))
                     : std::isinf(residual_.attained().explicit_)               ? Cause::Unbounded
                                                                                : cause(ending);
-    const bool along = ending == Ending::HandsOver && !residual_.constants().ofResidual();
+    const bool along = ending == Ending::HandsOver && !residual_.constants().hasTakenOut();
     // Without a direction the next method does best where it begins as it would alone, unless much has been gained.
     const bool hardlyBegun = first_ && method_.direction() == nullptr && progress_.steps() <= method_.depth() + 1 &&
                              !(progress_.recursive() < tuning::bicgstab::progress * residual_.initial().explicit_);

@@ -122,6 +122,21 @@ TEST_P(NullSpaceTypes, CostsNothingWhereConstantsDoNoHarm) {
   }
 }
 
+// A method that goes on where another one stood keeps its direction, also where the null space is named.
+TEST_P(NullSpaceTypes, TakesNoMoreIterationsWhereANullSpaceThatDoesNoHarmIsNamed) {
+  for (const auto& a : {neumannGrid(33, 33), neumannGrid(9, 8, 7)}) {
+    std::vector<int> iterations;
+    for (const std::string nullSpace : {"none", "constant"}) {
+      SCOPED_TRACE(nullSpace);
+      GuessOrders::forget(a->getRowMap()->getComm());
+      const Outcome outcome = solve(GetParam(), parameters(nullSpace, 1e-10), systemWithSolution(a), Side::Right);
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      iterations.push_back(outcome.iterations);
+    }
+    EXPECT_LE(iterations[1], 1.05 * iterations[0] + 1);
+  }
+}
+
 // b = A y + a constant: the rest of b - A x is solved, and that is not called converged.
 TEST_P(NullSpaceTypes, SolvesTheConsistentPartAndSaysThatTheRestIsLeft) {
   for (const Side side : {Side::None, Side::Left, Side::Right}) {
