@@ -65,7 +65,7 @@ class CallbackOperator final : public Operator {
     for (std::size_t j = 0; j < X.getNumVectors(); ++j) applyTo(*X.getVector(j), *Y.getVectorNonConst(j));
   }
 
-  /// Whether X is zero from now on, so that the function is not asked. Local.
+  /// X is zero from now on: the function is not asked. Local.
   void multipliesZero(bool zero) { zero_ = zero; }
   /// Whether it has failed on this rank since it was last asked. Local.
   bool takeFailure() {

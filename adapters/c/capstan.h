@@ -146,8 +146,8 @@ typedef int (*capstan_norm)(void *context, const double *r, double *part);
  * and where the method's own estimate is near. For "Residual Scaling": None, User Provided, or Norm of Initial Residual,
  * which is the initial setting then. \param power 1 or 2 */
 CAPSTAN_API int capstan_set_norm(capstan_solver *solver, capstan_norm norm, int power, void *context);
-/** Whether the guess of later solves is zero: 0 or 1. 1: what x holds on entry is not read, and where A is a function it
- * is not asked for its product with zero. */
+/** Whether the guess of later solves is zero: 0 or 1. 1: what x holds on entry is not read, and where A is a function a
+ * product of it is spared. */
 CAPSTAN_API int capstan_set_zero_guess(capstan_solver *solver, int zero);
 /** Has \p test asked after the first residual and after each iteration, or s of them, of later solves; NULL: no longer.
  */

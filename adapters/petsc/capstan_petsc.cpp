@@ -24,8 +24,6 @@ using OptionItems = PetscOptionItems;
 namespace capstan::petsc {
 namespace {
 
-constexpr const char* nullSpaceKey = "Null Space";
-
 /// PETSc says these itself: tolerances, limits, norms; and what is printed.
 bool isPetscs(const std::string& key) {
   static const std::array<const char*, 9> names{"Convergence Tolerance",
@@ -151,11 +149,6 @@ constexpr auto createEach = createFunctions(std::make_integer_sequence<int, 32>(
 
 }  // namespace
 
-bool takesConstants(const Context& context) {
-  return std::any_of(context.settings.begin(), context.settings.end(),
-                     [](const Setting& setting) { return setting.key == nullSpaceKey && setting.value.empty(); });
-}
-
 std::string textOf(const Context& context) {
   std::string parameters =
       std::string("Residual Scaling: ") + (context.relativeToGuess ? "Norm of Initial Residual" : "Norm of RHS");
@@ -165,7 +158,6 @@ std::string textOf(const Context& context) {
     says = says || setting.key == "Verbosity";
     parameters += ", " + setting.key + ": " + scalarOf(setting.value);
   }
-  if (context.constants) parameters += std::string(", ") + nullSpaceKey + ": constant";
   if (!says) parameters += ", Verbosity: 0";  // PETSc has monitors and -ksp_converged_reason
   return "{method: " + context.method + ", parameters: {" + parameters + "}}";
 }

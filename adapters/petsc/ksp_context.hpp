@@ -27,7 +27,7 @@ struct Context {
   c::ToldLimits limits;  ///< of that solver
   int symmetric = -1;    ///< as it has been told
   bool hasPreconditioner = false, zeroGuess = false;
-  bool constants = false;           ///< A annihilates constants and no more, and the method takes care of them
+  PetscLayout rows = nullptr;       ///< of that solver
   Vec in = nullptr, out = nullptr;  ///< A and M are applied to these, over arrays of Capstan's
   bool solves = false;              ///< now
   PetscErrorCode failure{};
@@ -43,8 +43,6 @@ inline const KSPConvergedDefaultCtx& defaultTest(KSP ksp) {
   return *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
 }
 
-/// Whether the method can take constants out of what M makes, and the options do not say how.
-bool takesConstants(const Context& context);
 /// The text that a solver is made from.
 std::string textOf(const Context& context);
 

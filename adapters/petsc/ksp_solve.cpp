@@ -1,7 +1,5 @@
 // How a KSP of Capstan's solves: A is what KSP_MatMult does, M what KSP_PCApply does; both work on arrays of a rank's
 // rows.
-#include <petsc/private/matimpl.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -31,7 +29,7 @@ PetscErrorCode apply(KSP ksp, bool product, Vec in, Vec out) {
     // A x is all that is left.
     MatNullSpace space = nullptr;
     PetscCall(nullSpaceOf(ksp, &space));
-    if (space != nullptr && !contextOf(ksp).constants) PetscCall(MatNullSpaceRemove(space, out));
+    if (ksp->pc_side != PC_LEFT && space != nullptr) PetscCall(MatNullSpaceRemove(space, out));
   }
   PetscFunctionReturn(PetscErrorCode(0));
 }
@@ -126,20 +124,14 @@ PetscErrorCode watchGuess(KSP ksp) {
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-/// Whether the method takes constants out itself, in the reductions that it has anyway: PETSc would add one to each
-/// M^{-1}. And whether M does nothing: no preconditioner, and no null space to take out.
-PetscErrorCode lookAtNullSpace(KSP ksp, bool* nothing) {
+/// Whether M does nothing: no preconditioner, and no null space to take out.
+PetscErrorCode doesNothing(KSP ksp, bool* nothing) {
   PetscFunctionBegin;
-  Context& context = contextOf(ksp);
-  PetscBool none = PETSC_FALSE, constants = PETSC_FALSE;
+  PetscBool none = PETSC_FALSE;
   MatNullSpace space = nullptr;
-  PetscInt others = 0;
-  const Vec* vectors = nullptr;
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp->pc), PCNONE, &none));
   PetscCall(nullSpaceOf(ksp, &space));
-  if (space != nullptr) PetscCall(MatNullSpaceGetVecs(space, &constants, &others, &vectors));
-  context.constants = constants && others == 0 && space->remove == nullptr && takesConstants(context);
-  *nothing = none && (space == nullptr || context.constants);
+  *nothing = none && space == nullptr;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -147,15 +139,14 @@ PetscErrorCode lookAtNullSpace(KSP ksp, bool* nothing) {
 PetscErrorCode takeSolver(KSP ksp, Mat a) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
-  bool nothing = false, same = false;
-  PetscCall(lookAtNullSpace(ksp, &nothing));
-  context.relativeToGuess = testsByDefault(ksp) && defaultTest(ksp).initialrtol;
+  bool nothing = false;
+  PetscBool same = PETSC_FALSE;
+  PetscLayout layout = nullptr;
+  PetscCall(doesNothing(ksp, &nothing));
+  context.relativeToGuess = testsByDefault(ksp) && ksp->cnvP != nullptr && defaultTest(ksp).initialrtol;
   const std::string text = textOf(context);
-  if (context.in != nullptr) {
-    PetscLayout layout = nullptr;
-    PetscCall(MatGetLayouts(a, &layout, nullptr));
-    PetscCall(hasLayout(context.in, layout, &same));
-  }
+  PetscCall(MatGetLayouts(a, &layout, nullptr));
+  if (context.rows != nullptr) PetscCall(PetscLayoutCompare(context.rows, layout, &same));
   if (same && text == context.text && context.hasPreconditioner == !nothing) PetscFunctionReturn(PetscErrorCode(0));
   PetscCall(forget(ksp));
   PetscInt rows = 0;
@@ -164,7 +155,7 @@ PetscErrorCode takeSolver(KSP ksp, Mat a) {
   PetscCall(check(ksp, capstan_set_operator(context.solver, rows, multiply, ksp), context.solver));
   if (!nothing) PetscCall(check(ksp, capstan_set_preconditioner(context.solver, precondition, ksp), context.solver));
   PetscCall(check(ksp, capstan_set_test(context.solver, test, ksp), context.solver));
-  PetscCall(MatCreateVecs(a, &context.in, &context.out));
+  PetscCall(PetscLayoutReference(layout, &context.rows));
   context.text = text;
   context.hasPreconditioner = !nothing;
   PetscFunctionReturn(PetscErrorCode(0));
@@ -267,6 +258,7 @@ PetscErrorCode forget(KSP ksp) {
   context.limits = {};
   context.symmetric = -1;
   context.zeroGuess = false;
+  PetscCall(PetscLayoutDestroy(&context.rows));
   PetscCall(VecDestroy(&context.in));
   PetscCall(VecDestroy(&context.out));
   PetscFunctionReturn(PetscErrorCode(0));
@@ -290,6 +282,8 @@ PetscErrorCode solve(KSP ksp) {
   PetscCall(checkUse(ksp));
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(takeSolver(ksp, a));
+  if (context.in == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.in));
+  if (context.out == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.out));
   PetscCall(takeLimits(ksp));
   PetscCall(tellWhatIsKnown(ksp, a));
   ksp->reason = KSP_CONVERGED_ITERATING;

@@ -188,6 +188,15 @@ class Solves(unittest.TestCase):
         self.assertLessEqual(solver.solve(mine(self.b)).iterations, 5)
         solver.close()
 
+    def test_a_guess_on_some_ranks_alone(self):
+        solver = capstan.Solver("capstan_gmres", comm=COMM, tolerance=1e-8, max_iterations=300)
+        solver.set_operator(self.rows)
+        b = mine(self.b)
+        for x0 in (None, b if COMM.rank == 0 else None, None):
+            result = solver.solve(b, x0)
+            self.assertTrue(result.converged)
+        solver.close()
+
     def test_the_example_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")
         example = re.search(r"begin example: python -->\s+```python\n(.*?)```", page, re.DOTALL)[1]

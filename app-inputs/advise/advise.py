@@ -224,7 +224,7 @@ def expected(subject):
         solves = []
     timing.progress("")
     told = [(number, solve["choice"]["arms"]) for number, solve in enumerate(solves, 1)
-            if solve.get("choice", {}).get("arms") and label in (None, solve["label"])]
+            if (solve.get("choice") or {}).get("arms") and label in (None, solve["label"])]
     if not told:
         return []
     number, arms = told[-1]
@@ -268,8 +268,8 @@ def advise(options):
         gone = {why: [label for label, reason in trial.dropped.items() if reason == why] for why in dict.fromkeys(trial.dropped.values())}
         for why, labels in gone.items():
             print(f"left out, {why}: {', '.join(labels)}")
-    lines = expected(subject)
     write_samples(work / "advice.csv", trials, subject.own)
+    lines = expected(subject)
     print(f"\nseconds, over your own: medians [least..greatest] of {options.turns} turns\n")
     if lines:
         print("\n".join(lines))

@@ -245,8 +245,6 @@ class StopTest {
   /// tested.
   double attained() const;
 
-  /// Whether residuals of these norms meet the tolerance. False for NaN. Local.
-  bool meets(const ResidualNorms& norms) const { return attained(norms) <= criteria_.tolerance; }
   /// Whether the one is larger than the other, as the tolerance is meant. True for NaN.
   bool isWorse(const ResidualNorms& norms, const ResidualNorms& than) const {
     return !(attained(norms) <= attained(than));

@@ -244,13 +244,12 @@ std::vector<ParameterRow> EnlargedOptions::rows() {
 std::vector<ParameterRow> SymmetricOptions::rows() {
   return {
       residualReplacementRow(),
-      choice(
-          "Null Space", &SymmetricOptions::nullSpace,
-          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
-          "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that "
-          "annihilates them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x "
-          "has: then the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. The constant of "
-          "x stays that of the guess. auto: where all rows of A sum to zero, the same but for the constant of x."),
+      choice("Null Space", &SymmetricOptions::nullSpace,
+             "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
+             "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that "
+             "annihilates them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x "
+             "has: then the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: the "
+             "same where all rows of A sum to zero."),
   };
 }
 

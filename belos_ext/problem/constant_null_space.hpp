@@ -34,8 +34,6 @@ inline constexpr double rounding = 0.1;
 /// A p of which the constant is this many times the rest is all but constant. Derived: A p has lost three digits.
 /// Measured: projecting earlier, without a preconditioner, with Jacobi or RILUK, made 318 iterations of 64.
 inline constexpr double large = 1e3;
-/// A sum of n terms of x is known to so many eps sqrt(n) || x ||. Chosen: terms are added in parts.
-inline constexpr double sum = 16;
 /// What of the tolerance a constant that stays in b - A x may take. Chosen: half for the rest.
 inline constexpr double allowed = 0.5;
 }  // namespace capstan::tuning::null_space
@@ -68,8 +66,6 @@ class ConstantNullSpace {
   bool watching() const { return state_ == State::Watching && preconditioned_; }
   /// Whether constants are taken out of what M makes: the sums of r, s and t are to be entered.
   bool active() const { return state_ == State::Active; }
-  /// Whether the user has said that A annihilates constants, and A has been seen to.
-  bool isAsSaid() const { return wanted_ == NullSpace::Constant && isSingular(); }
   /// Whether constants are taken out of b - A x.
   bool ofResidual() const { return outOfResidual_ && (state_ == State::Watching || state_ == State::Active); }
 
@@ -120,11 +116,6 @@ class ConstantNullSpace {
 
   /// The norm of v's constant from its sum.
   double norm(Scalar sum) const { return std::abs(static_cast<double>(sum)) / std::sqrt(rows_); }
-  /// Whether a change of v's sum is what rounding makes of one, from that change and v's square.
-  bool isRounding(Scalar change, Scalar square) const {
-    constexpr auto epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
-    return norm(change) <= tuning::null_space::sum * epsilon * std::sqrt(static_cast<double>(square));
-  }
   /// Whether p is all but constant, from its sum and its square.
   bool dominates(Scalar sum, Scalar square) const {
     const double constant = norm(sum) * norm(sum);

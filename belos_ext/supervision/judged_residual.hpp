@@ -120,13 +120,12 @@ class JudgedResidual {
   /// Another method has gone on, and this is what it has computed last. Local.
   void attain(const ResidualNorms& norms) { attained_ = norms; }
 
-  /// After a solve that converged: keepConstantOfGuess(). After one that leaves a larger residual than the guess has,
-  /// or none that is finite: x = the point of least residual between the two, or the guess. No x is worse than the
-  /// application's own. After others that failed, a constant that A does not see is taken out of x (takeOutOfIterate).
-  /// Collective: one reduction, one more where `looksAtX`; 3 A and 2 reductions where there is something to be done.
+  /// After a solve that leaves a larger residual than the guess has, or none that is finite: x = the point of least
+  /// residual between the two, or the guess. No x is worse than the application's own. After others that failed, a
+  /// constant that A does not see is taken out of x (takeOutOfIterate). Collective: one reduction, one more where
+  /// `looksAtX`; 3 A and 2 reductions where there is something to be done.
   void settle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool looksAtX) {
-    if (stop.converged()) return keepConstantOfGuess(system, b, x, stop);
-    if (stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
+    if (stop.converged() || stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
     bool finite = std::isfinite(attained_.explicit_);
     if (finite && looksAtX) finite = isFinite(system, x);
     if (finite && stop.keepsLast()) return;
@@ -160,24 +159,6 @@ class JudgedResidual {
     }
     stop.wentBack(attained_);
     system.tell(stop.iterations(), {EventKind::ConstantOutOfIterate, added, std::sqrt(std::max(rest, 0.0))});
-  }
-
-  /// x, which meets the tolerance, less the constant that has come to the guess, where the user has said that A
-  /// annihilates constants; x as it was where rounding of A x decides against it. Collective: 1 reduction, and 1 A and
-  /// 1 reduction more where there is something to be done.
-  void keepConstantOfGuess(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    if (!constants_.isAsSaid() || !(stop.iterations() > 0)) return;
-    batch_->clear();
-    const auto sum = batch_->sum(x), square = batch_->norm2(x);
-    system.reduce(*batch_);
-    const Scalar added = (*batch_)[sum] - entriesOfGuess_, change = constants_.meanOf(added), whole = (*batch_)[square];
-    if (constants_.isRounding(added, whole)) return;
-    const ResidualNorms met = attained_;
-    constants_.remove(system, change, x);
-    computeBoth(system, b, x);
-    if (finite_ && stop.meets(attained_)) return stop.wentBack(attained_);
-    constants_.remove(system, -change, x);
-    attained_ = met;
   }
 
   /// x = the guess, whose residual is to be computed anew. Local.

@@ -343,9 +343,10 @@ class Solver:
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
         b, x = _together(self._comm, lambda: self._vectors(b, x0))
-        if self._zero_guess != (x0 is None):
-            self._check(_library.capstan_set_zero_guess(self._handle, ctypes.c_int(x0 is None)))
-            self._zero_guess = x0 is None
+        zero = bool(self._comm.allreduce(x0 is None, op=min))
+        if self._zero_guess != zero:
+            self._check(_library.capstan_set_zero_guess(self._handle, ctypes.c_int(zero)))
+            self._zero_guess = zero
         outcome = _Outcome(size=ctypes.sizeof(_Outcome))
         self._check(_library.capstan_solve(self._handle, ctypes.c_void_p(b.ctypes.data), ctypes.c_void_p(x.ctypes.data),
                                            ctypes.byref(outcome)))

@@ -137,7 +137,7 @@ class Expected(unittest.TestCase):
         return advise.expected(types.SimpleNamespace(work=folder, choose=choose))
 
     def test_the_last_table_of_the_field_is_told_the_fastest_first(self):
-        solves = [{"label": "p", "choice": {"arms": self.ARMS}}, {"label": "p", "choice": {}}, {"label": "U", "choice": {"arms": self.ARMS[:1]}}]
+        solves = [{"label": "p", "choice": {"arms": self.ARMS}}, {"label": "p", "choice": None}, {"label": "U", "choice": {"arms": self.ARMS[:1]}}]
         lines = self.lines(solves, "p")
         self.assertIn("before solve 1 of", lines[0])
         self.assertEqual([re.findall(r"CAPSTAN CG PIPELINE|CAPSTAN CG", line) for line in lines[2:4]], [["CAPSTAN CG PIPELINE"], ["CAPSTAN CG"]])
@@ -145,7 +145,7 @@ class Expected(unittest.TestCase):
         self.assertIn("before solve 3 of", self.lines(solves)[0])
 
     def test_nothing_is_told_where_nothing_is_known(self):
-        self.assertEqual([self.lines(solves) for solves in (None, [], [{"label": "p"}], [{"label": "p", "choice": {}}])], [[], [], [], []])
+        self.assertEqual([self.lines(solves) for solves in (None, [], [{"label": "p"}], [{"label": "p", "choice": None}])], [[], [], [], []])
 
     def test_the_users_options_stay(self):
         report = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "chosen.json"

@@ -272,23 +272,6 @@ TEST_P(NullSpaceTypes, KeepsTheConstantOfXBoundedOverManySolves) {
   EXPECT_LE(last, 1e4 * norms(*system.b)[0]);
 }
 
-// M adds constants to all that it makes: they are none of the application's business, and the tolerance holds without.
-TEST_P(NullSpaceTypes, LeavesTheConstantOfTheGuessInXWhereItIsSaidToBeTheNullSpace) {
-  for (const Side side : {Side::Left, Side::Right}) {
-    SCOPED_TRACE(toString(side));
-    const System system = withSingularPreconditioner(systemWithSolution(neumannGrid(14, 14)));
-    for (const double constant : {0.0, 3.0}) {
-      system.x->putScalar(constant);
-      const auto guess = copyOf(*system.x);
-      const Outcome outcome = solve(GetParam(), parameters("constant"), system, side);
-      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
-      EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
-      EXPECT_NEAR(sumOf(*system.x) / (14 * 14), constant, 1e-10);
-      expectSameOnAllRanks(outcome);
-    }
-  }
-}
-
 TEST(NullSpace, IsOneOfThreeWordsAndForConjugateGradients) {
   for (const MethodTraits& name : methods()) {
     Params strict;
