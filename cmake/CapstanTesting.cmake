@@ -43,9 +43,14 @@ if(CAPSTAN_SANITIZE)
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 if(CAPSTAN_SANITIZE MATCHES address)
-  # Programs of others, into which Capstan is loaded, know nothing of the sanitizer: what it needs is preloaded.
-  execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=libasan.so OUTPUT_VARIABLE CAPSTAN_SANITIZER_LIBRARY
-                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  # Programs of others, into which Capstan is loaded, know nothing of the sanitizer: it is preloaded, and so is the library whose
+  # exceptions it looks at, which programs in C do not have.
+  foreach(name IN ITEMS libasan.so libstdc++.so.6)
+    execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -print-file-name=${name} OUTPUT_VARIABLE file OUTPUT_STRIP_TRAILING_WHITESPACE
+                            COMMAND_ERROR_IS_FATAL ANY)
+    list(APPEND CAPSTAN_SANITIZER_LIBRARY "${file}")
+  endforeach()
+  list(JOIN CAPSTAN_SANITIZER_LIBRARY ":" CAPSTAN_SANITIZER_LIBRARY)
   list(APPEND CAPSTAN_TEST_ENVIRONMENT "CAPSTAN_TEST_PRELOAD=${CAPSTAN_SANITIZER_LIBRARY}")
 endif()
 

@@ -138,8 +138,8 @@ class Addresses(unittest.TestCase):
     def test_a_destroyed_solver_is_an_error_and_a_new_one_in_its_place_is_none(self):
         with tempfile.TemporaryDirectory() as scratch:
             program = compiled("same_address.c", scratch)
-            done = subprocess.run([MPIEXEC, "-n", "1", program], capture_output=True, text=True, timeout=250,
-                                  env=dict(os.environ, LD_PRELOAD=LIBRARY, CAPSTAN_OPTIONS="redirect: {hypre_pcg: capstan_cg}"))
+            done = subprocess.run([MPIEXEC, "-n", "1", "env", f"LD_PRELOAD={LIBRARY}", program], capture_output=True, text=True, timeout=250,
+                                  env=dict(os.environ, CAPSTAN_OPTIONS="redirect: {hypre_pcg: capstan_cg}"))
         # HYPRE_ERROR_ARG, argument 1
         wanted = "destroyed: solve 12, ParCSR solve 12, destroy 12\nof struct in its place: solve 0, converged 1\n"
         self.assertEqual((done.returncode, done.stdout), (0, wanted), done.stderr)
@@ -155,8 +155,8 @@ class WrongInputs(unittest.TestCase):
             program = compiled("wrong_inputs.c", scratch)
             for ranks, methods in ((1, several), (2, several), (2, chosen)):
                 redirect = "redirect: {" + ", ".join(f"{name}: {method}" for name, method in zip(names, methods)) + "}"
-                done = subprocess.run([MPIEXEC, "-n", str(ranks), program, "1", "0", "200"], capture_output=True, text=True, timeout=800,
-                                      env=dict(os.environ, LD_PRELOAD=LIBRARY, CAPSTAN_OPTIONS=redirect))
+                done = subprocess.run([MPIEXEC, "-n", str(ranks), "env", f"LD_PRELOAD={LIBRARY}", program, "1", "0", "200"],
+                                      capture_output=True, text=True, timeout=800, env=dict(os.environ, CAPSTAN_OPTIONS=redirect))
                 self.assertEqual((done.returncode, done.stdout), (0, "200 cases, 0 wrong\n"), done.stderr)
 
 
