@@ -43,8 +43,10 @@ OUR_CG = {"capstan_cg": [], "capstan_pipelined_cg": [], "capstan_pipelined_cg, d
 POLYNOMIALS = {"capstan_cg, polynomial 8": POLYNOMIAL, "capstan_pipelined_cg, polynomial 8": POLYNOMIAL}
 OUR_GMRES = {"capstan_gmres": RESTART, "capstan_sstep_gmres": RESTART, "capstan_pipelined_gmres": RESTART,
              "capstan_pipelined_gmres, depth 3": RESTART + DEEP}
-# program, arguments, small ones, preconditioner, PETSc's methods, ours
-MEASURED = [("ex2", "-m 200 -n 200", "-m 20 -n 20", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
+# program, arguments, small ones, preconditioner, PETSc's methods, ours. The tutorials solve once; steps.c again and again.
+MEASURED = [("steps", "-n 200", "-n 20", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
+            ("steps", "-n 200", "-n 20", "hypre", CG | GMRES, OUR_CG | {"capstan_sstep_gmres": RESTART}),
+            ("ex2", "-m 200 -n 200", "-m 20 -n 20", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
             ("ex2", "-m 200 -n 200", "-m 20 -n 20", "hypre", CG | GMRES, OUR_CG | {"capstan_sstep_gmres": RESTART}),
             ("ex23", "-n 1000", "-n 100", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
             ("ex5", "-m 10000", "-m 100", "jacobi", CG | GMRES, OUR_CG | POLYNOMIALS | {"capstan_sstep_gmres": RESTART}),

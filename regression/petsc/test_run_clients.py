@@ -40,6 +40,8 @@ class RunClients(unittest.TestCase):
         self.assertIsNone(petsc_runs.Outcome("Linear solve converged due to CONVERGED_RTOL iterations 5\n").residual)
         self.assertAlmostEqual(petsc_runs.seconds_of(OUTPUT.format("converged", 5, 1e-10, 3) + LOG), 0.04)
         self.assertEqual(petsc_runs.seconds_of(OUTPUT.format("did not converge", 5, 1e-10, 3) + LOG), float("inf"))
+        stages = "--- Event Stage 0: Main Stage\n\n" + LOG + "--- Event Stage 2: Steps\n\n" + LOG.splitlines()[1] + "\n"
+        self.assertAlmostEqual(petsc_runs.seconds_of(OUTPUT.format("converged", 5, 1e-10, 3) + stages), 0.015)
         with self.assertRaises(SystemExit):
             petsc_runs.seconds_of("nothing")
 
