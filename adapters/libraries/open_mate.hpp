@@ -63,10 +63,10 @@ struct MateOffer {
   std::string purpose, remedy;     ///< "which ...", "or ..."
 };
 
-/// What the mate of the library with the code `own` offers; `other` is code beside which it may be, too, or null.
+/// What the mate of the library with the code `own` offers, never null; `other` is code beside which it may be, too, or null.
 /// Local. \throws Error with what was tried where it cannot be opened, or is of another release
 template <class Error, class Part>
-const Part& offerOfMate(const MateOffer& offer, const void* own, const void* other = nullptr) {
+const Part* offerOfMate(const MateOffer& offer, const void* own, const void* other = nullptr) {
   const Mate mate = openMate(offer.name, {own, other});
   if (mate.handle == nullptr) {
     throw Error("cannot open " + offer.name + ", which " + offer.purpose + ". Tried:" + mate.tried +
@@ -74,7 +74,7 @@ const Part& offerOfMate(const MateOffer& offer, const void* own, const void* oth
   }
   const auto function = reinterpret_cast<const Part* (*)(unsigned long)>(dlsym(mate.handle, offer.function));
   const Part* const found = function == nullptr ? nullptr : function(offer.stamp);
-  if (found != nullptr) return *found;
+  if (found != nullptr) return found;
   const std::string file = fileOf(reinterpret_cast<const void*>(function));
   throw Error((file.empty() ? offer.name : file) + " is of another release than " + fileOf(own).string() +
               ": build the one from the source of the other");

@@ -6,11 +6,11 @@
 namespace capstan::foam {
 
 const TrilinosSide& trilinos() {
-  static const TrilinosSide& opened = offerOfMate<LibraryError, TrilinosSide>(
+  static const TrilinosSide* const opened = offerOfMate<LibraryError, TrilinosSide>(
       {"libcapstanFoamTrilinos.so", trilinosSideFunction, sideStamp,
        "holds the solvers and belongs beside libcapstanFoam.so", "install both libraries again"},
       reinterpret_cast<const void*>(&trilinos));
-  return opened;
+  return *opened;
 }
 
 }  // namespace capstan::foam

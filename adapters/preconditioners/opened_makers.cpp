@@ -5,11 +5,11 @@ namespace capstan::preconditioning {
 
 const Makers& makers() {
   // A program is elsewhere than its libraries.
-  static const Makers& opened = offerOfMate<PreconditionerError, Makers>(
+  static const Makers* const opened = offerOfMate<PreconditionerError, Makers>(
       {"libcapstanPreconditioners.so", makersFunction, makersStamp, "makes the preconditioners of Trilinos and hypre",
        "install Capstan again"},
       reinterpret_cast<const void*>(&makers), dlsym(RTLD_DEFAULT, "capstan_register_solvers"));
-  return opened;
+  return *opened;
 }
 
 }  // namespace capstan::preconditioning
