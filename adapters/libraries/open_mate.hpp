@@ -63,8 +63,8 @@ struct MateOffer {
   std::string purpose, remedy;     ///< "which ...", "or ..."
 };
 
-/// What the mate of the library with the code `own` offers, never null; `other` is code beside which it may be, too, or null.
-/// Local. \throws Error with what was tried where it cannot be opened, or is of another release
+/// What the mate of the library with the code `own` offers, never null; `other` is code beside which it may be, too, or
+/// null. Local. \throws Error with what was tried where it cannot be opened, or is of another release
 template <class Error, class Part>
 const Part* offerOfMate(const MateOffer& offer, const void* own, const void* other = nullptr) {
   const Mate mate = openMate(offer.name, {own, other});
