@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """code_saturne's cavity with its own solvers, and with Capstan's by preload alone; the fields agree.
 
-usage: run_case.py LIBRARY [--case NxN|NxNxN ...] [--ranks N ...] [--latency US ... [--turns N] [--minutes M]]
+usage: run_case.py LIBRARY [--case NxN|NxNxN ...] [--ranks N ...] [--latency US ... [--turns N] [--minutes M]] [--wrong-uses]
 
 Needs code_saturne 6 (Debian: code-saturne) with its compilers; everything is made in a folder that is deleted afterwards.
 NxN: a layer of cells; NxNxN: a cube with walls all around. --latency measures, too: all solvers in turn, as the machine is (0) and
@@ -101,10 +101,10 @@ def prepare(folder, cells, layers):
     return case / "RESU" / "first"
 
 
-def compiled_timer(folder):
-    """solve_time.c as a library."""
-    library = folder / "solve_time.so"
-    run(["mpicc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-DHAVE_CONFIG_H", "-I/usr/include/code_saturne", HERE / "solve_time.c", "-o",
+def compiled(name, folder):
+    """A source beside this script as a library."""
+    library = folder / f"{name}.so"
+    run(["mpicc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-DHAVE_CONFIG_H", "-I/usr/include/code_saturne", HERE / f"{name}.c", "-o",
          library, "-Wl,-z,lazy", "-ldl"], folder)
     return library
 
@@ -116,7 +116,7 @@ class Case:
         cells = int(name.partition("x")[0])
         folder = scratch / name
         folder.mkdir()
-        self.name, self.library, self.timer = name, library, compiled_timer(folder)
+        self.name, self.library, self.timer = name, library, compiled("solve_time", folder)
         self.place = prepare(folder, cells, 1 if name.count("x") == 1 else cells)
         text = run(["sh", ROOT / "cmake/run_environment.sh", "--oversubscribed"], folder)
         self.environment = {**os.environ, **dict(line.split("=", 1) for line in text.splitlines() if "=" in line), "OMP_NUM_THREADS": "1"}
@@ -146,7 +146,9 @@ class Case:
 
     def use_wrongly(self, ranks):
         """Has the case use redirected systems wrongly, in 390 ways. Returns what is wrong with that, in words, or nothing."""
-        text = run(["mpirun", "-n", ranks, "env", f"LD_PRELOAD={self.library}", "./cs_solver", "--mpi"], self.place,
+        sanitizer = os.environ.get("CAPSTAN_TEST_PRELOAD")
+        preload = [sanitizer, compiled("no_locale", self.place), self.library] if sanitizer else [self.library]
+        text = run(["mpirun", "-n", ranks, "env", "LD_PRELOAD=" + ":".join(map(str, preload)), "./cs_solver", "--mpi"], self.place,
                    {**self.environment, "WRONG_USES": "390", "CAPSTAN_OPTIONS": "redirect: {saturne_pressure: capstan_cg}"})
         told = re.search(r"^390 wrong uses of 13 kinds: .*", text, re.MULTILINE)
         print(f"{ranks} ranks: {told[0] if told else 'nothing was told of wrong uses'}")
@@ -210,6 +212,7 @@ def main():
     parser.add_argument("--latency", type=float, nargs="+", default=[])
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=math.inf)
+    parser.add_argument("--wrong-uses", action="store_true", help="these alone, with CAPSTAN_TEST_PRELOAD under a sanitizer")
     given = parser.parse_args()
     began = time.monotonic()
     library = given.library.resolve()
@@ -217,6 +220,8 @@ def main():
         cases = [Case(name, library, pathlib.Path(scratch)) for name in dict.fromkeys(given.case)]
         rows = [row for case in cases for ranks in given.ranks
                 for latency in (given.latency or [0]) if ranks > 1 or latency == 0 for row in rows_of(case, ranks, latency)]
+        if given.wrong_uses:
+            rows = []
         turns, last = 0, 0.0
         while turns < (given.turns if given.latency else 1) and (turns == 0 or time.monotonic() - began + last < 60 * given.minutes):
             turn = time.monotonic()
@@ -225,11 +230,12 @@ def main():
             last, turns = time.monotonic() - turn, turns + 1
         if given.latency:
             print(f"{turns} turns; seconds: what code_saturne's own solves take, and the others' over that, medians [least..greatest]\n")
-        print(ROW.format("cells", "ranks", "us", "solver", "apart", "pressure", "velocity", "time, pressure", "time, all solves"))
+        if rows:
+            print(ROW.format("cells", "ranks", "us", "solver", "apart", "pressure", "velocity", "time, pressure", "time, all solves"))
         for row in rows:
             print(row.text())
         problems = [] if given.latency else [problem for ranks in given.ranks for problem in cases[0].use_wrongly(ranks)]
-        problems += [] if given.latency else refuses(cases[0], "redirect: {saturne_pressure: capstan_gc}", 'did you mean "CAPSTAN CG"')
+        problems += [] if given.latency or given.wrong_uses else refuses(cases[0], "redirect: {saturne_pressure: capstan_gc}", 'did you mean "CAPSTAN CG"')
         problems += [f"{row.case.name}, {row.ranks} ranks, {row.choice}: {problem}" for row in rows for problem in row.problems()]
     if problems:
         sys.exit("run_case.py: " + "\n".join(problems))
