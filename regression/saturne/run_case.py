@@ -101,10 +101,10 @@ def prepare(folder, cells, layers):
     return case / "RESU" / "first"
 
 
-def compiled(name, folder):
-    """A source beside this script as a library."""
-    library = folder / f"{name}.so"
-    run(["mpicc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-DHAVE_CONFIG_H", "-I/usr/include/code_saturne", HERE / f"{name}.c", "-o",
+def compiled_timer(folder):
+    """solve_time.c as a library."""
+    library = folder / "solve_time.so"
+    run(["mpicc", "-std=gnu99", "-O1", "-shared", "-fPIC", "-DHAVE_CONFIG_H", "-I/usr/include/code_saturne", HERE / "solve_time.c", "-o",
          library, "-Wl,-z,lazy", "-ldl"], folder)
     return library
 
@@ -116,7 +116,7 @@ class Case:
         cells = int(name.partition("x")[0])
         folder = scratch / name
         folder.mkdir()
-        self.name, self.library, self.timer = name, library, compiled("solve_time", folder)
+        self.name, self.library, self.timer = name, library, compiled_timer(folder)
         self.place = prepare(folder, cells, 1 if name.count("x") == 1 else cells)
         text = run(["sh", ROOT / "cmake/run_environment.sh", "--oversubscribed"], folder)
         self.environment = {**os.environ, **dict(line.split("=", 1) for line in text.splitlines() if "=" in line), "OMP_NUM_THREADS": "1"}
@@ -146,9 +146,8 @@ class Case:
 
     def use_wrongly(self, ranks):
         """Has the case use redirected systems wrongly, in 390 ways. Returns what is wrong with that, in words, or nothing."""
-        sanitizer = os.environ.get("CAPSTAN_TEST_PRELOAD")
-        preload = [sanitizer, compiled("no_locale", self.place), self.library] if sanitizer else [self.library]
-        text = run(["mpirun", "-n", ranks, "env", "LD_PRELOAD=" + ":".join(map(str, preload)), "./cs_solver", "--mpi"], self.place,
+        preload = ":".join([*os.environ.get("CAPSTAN_TEST_PRELOAD", "").split(), str(self.library)])  # a sanitizer, and ours
+        text = run(["mpirun", "-n", ranks, "env", f"LD_PRELOAD={preload}", "./cs_solver", "--mpi"], self.place,
                    {**self.environment, "WRONG_USES": "390", "CAPSTAN_OPTIONS": "redirect: {saturne_pressure: capstan_cg}"})
         told = re.search(r"^390 wrong uses of 13 kinds: .*", text, re.MULTILINE)
         print(f"{ranks} ranks: {told[0] if told else 'nothing was told of wrong uses'}")
