@@ -10,7 +10,7 @@ namespace capstan::driver {
 // One call of the Krylov solver, for a correction d.
 DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int limit) {
   const auto& choice = attempt.preconditioner;
-  if (choice.solves) return passOfHost(attempt, target, limit);
+  if (choice.solves) return passOfHost(attempt, target, limit, target);
   const auto* assembledOne = choice.assembles() ? assembled(attempt) : nullptr;
   if (choice.assembles() && assembledOne == nullptr) return Ending::Failed;
   KrylovSolver& solver = memory_.solver();
@@ -42,20 +42,25 @@ DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int
   return ending == Ending::Again ? pass(attempt, target, limit) : ending;
 }
 
-// The host's own solver, whose x is a correction like any other.
-DrivenSolve::Ending DrivenSolve::passOfHost(const Attempt& attempt, double target, int limit) {
+// The host's own solver, whose x is a correction like any other. It may judge by another scale than the first
+// residual's, as OpenFOAM's do where x is not what the solve began with: then it is asked for less.
+DrivenSolve::Ending DrivenSolve::passOfHost(const Attempt& attempt, double target, int limit, double asked) {
   double* const x = residual_.x();
   double* const d = residual_.d();
   const auto rows = static_cast<std::size_t>(host_.rows());
   memory_.before.assign(x, x + rows);
-  cost_.iterations += host_.solveOwn(x, target, limit - cost_.iterations);
+  const int made = host_.solveOwn(x, asked, limit - cost_.iterations);
+  cost_.iterations += made;
   ++cost_.passes;
   for (std::size_t i = 0; i < rows; ++i) {
     d[i] = x[i] - memory_.before[i];
     x[i] = memory_.before[i];
   }
+  constexpr double least = 0.01;  // of the target
+  if (made == 0 && asked > least * target) return passOfHost(attempt, target, limit, asked / 4);
   const Ending ending = takeComputed(target, limit);
-  return ending == Ending::Again ? pass(attempt, target, limit) : ending;
+  if (ending != Ending::Again) return ending;
+  return passOfHost(attempt, target, limit, asked * target / residual_.norms().one);
 }
 
 const AssembledPreconditioner* DrivenSolve::assembled(const Attempt& attempt) {

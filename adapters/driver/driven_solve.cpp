@@ -32,7 +32,7 @@ SolveCost DrivenSolve::run() {
               " is left as it is",
           "left as NaN was found", ""});
   } else {
-    cost_.converged = host_.isMet(first);
+    cost_.converged = isMet();
     if (!cost_.converged || host_.facts.minIterations > 0) iterate();
   }
   if (host_.wantsResidual()) {
@@ -47,6 +47,12 @@ SolveCost DrivenSolve::run() {
   return cost_;
 }
 
+// Nothing is left to be done for a residual of zero, which a host may not call met: OpenFOAM's tolerances are strict.
+bool DrivenSolve::isMet() {
+  const double norm = residual_.norms().one;
+  return norm == 0 || host_.isMet(norm);
+}
+
 void DrivenSolve::prepare() {
   shareAndAgree();
   choice_ = &memory_.choose(plan_, host_.facts, agreed_);
@@ -57,10 +63,10 @@ void DrivenSolve::prepare() {
     host_.note((host_.facts.kind.empty() ? "" : host_.facts.kind + ": ") + "goes on with " + news);
 }
 
-// One message: what the host asks, whether some rank's rows have changed, and seconds.
+// One message: what the host asks, whether some rank's rows have changed, and what each rank has measured.
 void DrivenSolve::shareAndAgree() {
   const auto ofRenewal = memory_.renewal.secondsToShare();
-  const auto ofChoice = memory_.chosen != nullptr ? memory_.chosen->secondsToShare() : ObservedSeconds{};
+  const auto ofChoice = memory_.chosen != nullptr ? memory_.chosen->measuresToShare() : RankMeasures{};
   Shares shares{memory_.fits(host_) ? 0.0 : 1.0, ofRenewal[0], ofRenewal[1]};
   std::copy(ofChoice.begin(), ofChoice.end(), shares.begin() + 3);
   agreed_ = host_.agree(shares);
@@ -69,7 +75,7 @@ void DrivenSolve::shareAndAgree() {
   for (double& share : shares) share /= agreed_.ranks;
   memory_.renewal.share(shares[1], shares[2]);
   if (memory_.chosen != nullptr) {
-    ObservedSeconds means{};
+    RankMeasures means{};
     std::copy(shares.begin() + 3, shares.end(), means.begin());
     memory_.chosen->share(means);
   }
@@ -111,7 +117,7 @@ void DrivenSolve::iterate() {
   if (ending == Ending::Failed) ending = goOnSafely();
   if (ending == Ending::Limit) tellEnd();
   cost_.finalResidual = residual_.norms().one / host_.scale();
-  cost_.converged = host_.isMet(residual_.norms().one);
+  cost_.converged = isMet();
   const double seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
   memory_.renewal.learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!cost_.converged && !cost_.atRounding && ending == Ending::Failed) {
@@ -126,8 +132,9 @@ DrivenSolve::Ending DrivenSolve::tryWay() {
   limit_ = limitOf(*preconditioner_);
   const bool bounded = most > 0 && most < limit_;
   if (bounded) limit_ = most;
-  Ending ending = attemptAndLearn(bounded);
-  const bool givenUp = ending == Ending::Failed || (ending == Ending::Limit && bounded);
+  const bool ends = bounded || (trial && choice_->bestSolves());  // at its limit, though the best one would not
+  Ending ending = attemptAndLearn(ends);
+  const bool givenUp = ending == Ending::Failed || (ending == Ending::Limit && ends);
   if (!trial || !givenUp) return ending;
   take(choice_->best());
   return goOn();
@@ -140,16 +147,18 @@ DrivenSolve::Ending DrivenSolve::goOn() {
   return attempt({way_->solver, *preconditioner_});
 }
 
-DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool bounded) {
+DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool endsAtLimit) {
   const double start = wallSeconds(), setUp = cost_.setupSeconds, first = residual_.norms().one;
   seen_ = Observation{};
   const Ending ending = attempt({way_->solver, *preconditioner_});
+  if (ending == Ending::Failed && kept_) return ending;  // by the preconditioner of another matrix
   // What the preconditioner took that is kept for later solves is no matter of this way.
   seen_.seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
   seen_.iterations = cost_.iterations;
   seen_.digits = usefulDigits(first);
   seen_.solved = ending == Ending::Done;
-  seen_.failed = seen_.failed || ending == Ending::Failed || (bounded && ending == Ending::Limit);
+  seen_.failed = seen_.failed || ending == Ending::Failed;
+  seen_.slow = seen_.slow || (endsAtLimit && ending == Ending::Limit);
   choice_->saw(seen_);
   return ending;
 }
@@ -180,7 +189,7 @@ DrivenSolve::Ending DrivenSolve::attempt(const Attempt& attempt) {
   residual_.refresh();
   leftAsItWas_ = wentPartOfTheWay_ = false;
   Ending ending = Ending::Done;
-  if (!host_.isMet(residual_.norms().one)) ending = pass(attempt, host_.target(), limit_);
+  if (!isMet()) ending = pass(attempt, host_.target(), limit_);
   const int least = host_.facts.minIterations;
   if (ending == Ending::Done && cost_.iterations < least && residual_.norms().one > 0) {
     residual_.refresh();

@@ -34,19 +34,20 @@ class DrivenSolve {
   };
   enum class Ending { Done, Limit, Failed, Again };
 
+  bool isMet();
   void prepare();
   void shareAndAgree();
   void take(std::size_t way);
   void iterate();
   int limitOf(const PreconditionerChoice& preconditioner) const;
   Ending tryWay();
-  Ending attemptAndLearn(bool bounded);
+  Ending attemptAndLearn(bool endsAtLimit);
   Ending goOn();
   Ending goOnWithOther(Ending ending);
   Ending goOnSafely();
   Ending attempt(const Attempt& attempt);
   Ending pass(const Attempt& attempt, double target, int limit);
-  Ending passOfHost(const Attempt& attempt, double target, int limit);
+  Ending passOfHost(const Attempt& attempt, double target, int limit, double asked);
   Ending takeJudged(const KrylovOutcome& outcome, int limit);
   Ending takeComputed(double target, int limit);
   Ending endAtLimit();

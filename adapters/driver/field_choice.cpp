@@ -115,25 +115,28 @@ void FieldChoice::saw(const Observation& seen) {
   waiting_ = seen;
 }
 
-void FieldChoice::share(const ObservedSeconds& means) {
+void FieldChoice::share(const RankMeasures& means) {
   if (!waiting_) return;
   Observation seen = *waiting_;
   waiting_.reset();
-  setSeconds(seen, means);
+  setMeasures(seen, means);
   chooser_->learn(last_, seen);
   if (!options_.choiceFile.empty()) keepInFile();
 }
 
 ChoiceKey FieldChoice::keyOf(std::size_t group) const {
-  return {kind_.empty() ? field_ : field_ + ", " + kind_,
-          toString(options_.choiceMode),
-          plan_.preconditioners[groups_[group]].name,
-          machineName(Map::execution_space::name()),
-          ranks_,
-          rows_};
+  const PreconditionerChoice& choice = plan_.preconditioners[groups_[group]];
+  return {
+      kind_.empty() ? field_ : field_ + ", " + kind_,
+      toString(options_.choiceMode),
+      choice.solves ? choice.name + " of the application" : choice.name,  // it has a preconditioner of that name, too
+      machine_,
+      ranks_,
+      rows_};
 }
 
 void FieldChoice::takeFromFile(const Teuchos::Comm<int>& comm) {
+  machine_ = machineName(Map::execution_space::name(), comm);
   const ChoiceFile file = readChoiceFile(options_.choiceFile, comm);
   const bool fixed = options_.choiceMode == ChoiceMode::Fixed;
   bool any = false;

@@ -46,6 +46,8 @@ class FieldChoice {
   std::size_t best() const { return chooser_ ? chooser_->best() : 0; }
   /// The best one with another preconditioner; nothing: there is none.
   std::optional<std::size_t> bestWithOther(const Way& way) const;
+  /// Whether its last solve met the tolerance.
+  bool bestSolves() const { return chooser_->solves(chooser_->best()); }
   /// Iterations after which a trial of that way is to be handed over.
   int mostIterations(std::size_t number) const { return chooser_->mostIterations(number); }
   /// What is known as a solve begins, for its report.
@@ -55,10 +57,10 @@ class FieldChoice {
 
   /// What the solve by the way of next() has shown, with the seconds of this rank.
   void saw(const Observation& seen);
-  /// The seconds of this rank that the others have to know of.
-  ObservedSeconds secondsToShare() const { return waiting_ ? secondsOf(*waiting_) : ObservedSeconds{}; }
+  /// What this rank has measured, of which the others have to know.
+  RankMeasures measuresToShare() const { return waiting_ ? measuresOf(*waiting_) : RankMeasures{}; }
   /// Learns of the last solve by their means over the ranks.
-  void share(const ObservedSeconds& means);
+  void share(const RankMeasures& means);
 
  private:
   ChoiceKey keyOf(std::size_t group) const;
@@ -68,8 +70,8 @@ class FieldChoice {
   Plan plan_;  ///< a copy: the application may drop its own
   std::string kind_;
   bool multigrid_;
-  std::string field_;
-  SolverOptions options_;  ///< "Choice" and "Choice File"
+  std::string field_, machine_;  ///< the latter where there is a "Choice File"
+  SolverOptions options_;        ///< "Choice" and "Choice File"
   int rank_ = 0, ranks_ = 1;
   long long rows_ = 0;
   std::vector<Way> ways_;

@@ -74,7 +74,7 @@ struct Agreement {
 };
 
 /// Numbers of each rank whose sums over the ranks a solve needs before it begins.
-using Shares = std::array<double, 9>;
+using Shares = std::array<double, 11>;
 
 /// One system A x = b of the application. Functions are collective over its communicator unless said otherwise.
 class HostSystem {

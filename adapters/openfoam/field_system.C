@@ -91,6 +91,9 @@ driver::Agreement FieldSystem::agree(driver::Shares& shares) {
   splits_ = sums[4] == 0;
   driver::Agreement agreed{sign_, sums[2], 1, sums[3] == 0};
   if (comm_ != MPI_COMM_NULL) MPI_Comm_size(comm_, &agreed.ranks);
+  // GAMG ends the run where it finds no coarse level.
+  constexpr int fewestCells = 40;  // of a rank, on the average
+  agreed.multigrid = agreed.multigrid && agreed.rows >= fewestCells * agreed.ranks;
   return agreed;
 }
 

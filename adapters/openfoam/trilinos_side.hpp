@@ -46,7 +46,7 @@ constexpr unsigned long sideStamp = [] {
   for (const unsigned long size :
        {sizeof(driver::HostFacts), sizeof(driver::Agreement), sizeof(driver::CsrPattern), sizeof(driver::Setting),
         sizeof(driver::PreconditionerChoice), sizeof(driver::Wishes), sizeof(driver::Plan),
-        sizeof(driver::DumpControls), sizeof(driver::SolveCost)}) {
+        sizeof(driver::DumpControls), sizeof(driver::SolveCost), sizeof(driver::Shares)}) {
     stamp = 1009 * stamp + size;
   }
   return stamp;

@@ -114,7 +114,8 @@ def with_solver(text, name, solver, fields):
     old, left = {}, []
     for key in solver_entries(solution):
         path = ["solvers", key]
-        if fields and not any(lookup([key], field) for field in fields):
+        # OpenFOAM's last solve of p in a step looks for pFinal.
+        if fields and not any(lookup([key], name) for field in fields for name in (field, f"{field}Final")):
             continue
         if solution.get([*path, "type"]) == "coupled" or solution.get([*path, "solver"]) == "diagonal":
             left.append(f"{key} (solver {solution.get([*path, 'solver'])})")

@@ -228,6 +228,10 @@ std::string machineName(const std::string& space) {
   return processor + ", " + space;
 }
 
+std::string machineName(const std::string& space, const Teuchos::Comm<int>& comm) {
+  return sharedText(machineName(space), 0, comm);
+}
+
 ChoiceFile readChoiceFile(const std::string& path, const Teuchos::Comm<int>& comm) {
   std::string text;
   if (comm.getRank() == 0) {

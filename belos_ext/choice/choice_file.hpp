@@ -58,6 +58,9 @@ class ChoiceFile {
 /// The processor and the Kokkos space of this process, for people and to know it again.
 /// \param space the name of the execution space
 std::string machineName(const std::string& space);
+/// That of rank 0, which writes the file: nodes may have other processors, and all ranks look for the same key.
+/// Collective: two broadcasts.
+std::string machineName(const std::string& space, const Teuchos::Comm<int>& comm);
 
 /// The content of a choice file, read by rank 0. Collective: two broadcasts. Throws on all ranks alike, as ChoiceFile()
 /// or because it cannot be read.

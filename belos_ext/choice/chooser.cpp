@@ -21,7 +21,7 @@ constexpr double trialsAtFirst = 2;    ///< solves of the best arm's time, that 
 constexpr double anotherSystem = 1.3;  ///< times the pace, or a part of it: what failed may be tried again
 constexpr double trialLength = 1.5;    ///< of the best arm's time, after which another one goes on
 constexpr int leastIterations = 10;
-constexpr int mostSilent = 8;   ///< after so many trials that told nothing, 2^8 solves pass until the next one
+constexpr int mostVain = 8;     ///< after so many trials in vain, 2^8 solves pass until the next one
 constexpr double newest = 0.3;  ///< weight of the last solve in what is averaged
 constexpr double leastSize = 0.1, mostSize = 2.0;
 constexpr double mostAveraged = 6;    ///< solves that an average with that weight is worth
@@ -206,8 +206,9 @@ void Chooser::expectIterations(std::size_t group, double iterations) {
   }
 }
 
-void Chooser::fail(Arm& arm, bool asymmetric) {
+void Chooser::fail(Arm& arm, const Observation& seen) {
   arm.failed = true;
+  arm.presumed = false;
   ++arm.failures;
   const std::size_t group = arm.model.group;
   arm.failedPace = known_ ? paceOfSystem(arm) : 0.0;
@@ -215,15 +216,23 @@ void Chooser::fail(Arm& arm, bool asymmetric) {
   const bool any = std::any_of(arms_.begin(), arms_.end(), [&](const Arm& one) {
     return one.model.group == group && one.model.symmetric && one.solves > 0;
   });
-  if (!arm.model.symmetric || (any && !asymmetric)) return;
-  failSymmetricArms(asymmetric ? std::nullopt : std::optional(group));
+  if (!arm.model.symmetric || ((any || seen.slow) && !seen.asymmetric)) return;
+  failSymmetricArms(seen.asymmetric ? std::nullopt : std::optional(group));
 }
 
 void Chooser::failSymmetricArms(std::optional<std::size_t> group) {
   for (Arm& arm : arms_) {
     if (!arm.model.symmetric || (group && arm.model.group != *group)) continue;
+    arm.presumed = group.has_value();
     arm.failed = true;
     arm.failures = 0;
+  }
+}
+
+void Chooser::pardon(Arm& arm) {
+  for (Arm& one : arms_) {
+    const bool with = one.presumed && one.model.group == arm.model.group && arm.model.symmetric;
+    if (with || &one == &arm) one.failed = one.presumed = false;
   }
 }
 
@@ -258,8 +267,10 @@ std::size_t Chooser::bestOf(std::optional<std::size_t> group) const {
     if (!first) first = a;
     if (arms_[a].solves > 0 && (!best || order(a) < order(*best))) best = a;
   }
+  if (best || first) return best ? *best : *first;
   // Where all have failed, each hands over to the same one: the first.
-  return best ? *best : first.value_or(0);
+  const auto of = [&](const Arm& arm) { return !group || arm.model.group == *group; };
+  return static_cast<std::size_t>(std::find_if(arms_.begin(), arms_.end(), of) - arms_.begin());
 }
 
 void Chooser::chooseBest() {
@@ -294,8 +305,9 @@ void Chooser::learnPace(std::size_t index, const Observation& seen) {
     arm.model.ratio *= std::pow(iterations / (group.pace * arm.model.ratio), weight);
     arm.ratioVariance *= 1 - weight;
   }
-  group.known = known_ = true;
-  if (index == group.best) expectPaces(group);
+  const bool first = !std::exchange(group.known, true);
+  known_ = true;
+  if (index == group.best || first) expectPaces(group);
   const Group& best = groupOf(arms_[best_]);
   group.bestPace = best.known ? best.pace : group.pace;
 }
@@ -312,10 +324,13 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
   const double seconds = std::max(leastSeconds, counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds);
   ++solves_;
   seconds_ += seconds;
-  if (seen.failed || (seen.asymmetric && arm.model.symmetric)) fail(arm, seen.asymmetric);
-  if (tells && index != best_ && known_) {
-    regret_ += std::max(0.0, seconds - *estimate(best_) * seen.digits);
-  }
+  const bool fails = seen.failed || seen.slow || (seen.asymmetric && arm.model.symmetric);
+  const bool trial = index != best_ && known_;
+  // What was handed over has served as far as it came.
+  const bool vain = trial && !seen.slow && (!tells || (!seen.solved && solves(best_)));
+  if (trial) regret_ += vain ? seconds : std::max(0.0, seconds - *estimate(best_) * seen.digits);
+  if (fails) fail(arm, seen);
+  if (arm.failed && !fails && tells && seen.solved) pardon(arm);
   if (tells && !arm.failed) {
     takeTimes(arm, seen);
     // The first solve of a run is not like the others.
@@ -332,8 +347,8 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
     ++arm.solves;
     forgive();
   }
-  arm.silent = tells ? 0 : std::min(arm.silent + 1, mostSilent);
-  arm.notBefore = tells ? 0 : solves_ + (1L << arm.silent);
+  arm.vain = vain ? std::min(arm.vain + 1, mostVain) : 0;
+  arm.notBefore = vain ? solves_ + (1L << arm.vain) : 0;
   if (seen.iterations > 0) arm.unsolved = !seen.solved;  // also where it has gained nothing that could be measured
   chooseBest();
 }

@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ struct Observation {
   double digits = 0.0;      ///< by which the residual fell
   bool solved = true;       ///< the residual meets its tolerance
   bool failed = false;      ///< the arm's method could not end the solve: it gave up, or another one went on
+  bool slow = false;        ///< a trial that was handed over, as the best arm would have been faster
   bool asymmetric = false;  ///< the matrix was found not to be symmetric
 };
 
@@ -130,6 +132,8 @@ class Chooser {
   /// more.
   bool leavesOut(std::size_t arm) const { return arm != best_ && !isRival(arm); }
   bool failed(std::size_t arm) const { return arms_[arm].failed; }
+  /// Whether its last solve met the tolerance, or there was none.
+  bool solves(std::size_t arm) const { return !arms_[arm].unsolved; }
   int measured(std::size_t arm) const { return arms_[arm].solves; }
 
   long solves() const { return solves_; }  ///< that have been learnt from
@@ -149,11 +153,12 @@ class Chooser {
     bool unsolved = false;       ///< its last solve ended at a limit
     bool failed = false;
     int failures = 0;         ///< so far; 0 where it has failed for all systems: A or M is not symmetric
+    bool presumed = false;    ///< it has failed with another one: M is presumed not to be symmetric
     double failedPace = 0.0;  ///< the pace of the system that it failed for; 0: not known yet
     bool resumed = false;     ///< known from another run, and not solved by in this one
     bool cold = false;        ///< measured once, in the first solve of the run, which makes and learns what others find
-    long notBefore = 0;       ///< the solves after which a trial may follow one that has told nothing
-    int silent = 0;           ///< trials in a row that have told nothing
+    long notBefore = 0;       ///< the solves after which a trial may follow one that was in vain
+    int vain = 0;             ///< such trials in a row: they told nothing, or did not solve what the best arm solves
   };
 
   struct Group {
@@ -167,6 +172,8 @@ class Chooser {
     std::size_t best = 0;         ///< the best of its arms
   };
 
+  /// Of a digit by that arm, on the machine where this was found out.
+  static double secondsElsewhere(const ChoiceKnowledge& known, const Arm& arm);
   /// What is expected of groups that are not known, from the one that is.
   void expectPaces(const Group& known);
   const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
@@ -181,9 +188,11 @@ class Chooser {
   void takeTimes(const Arm& arm, const Observation& seen);
   /// \param iterations of a solve, by an arm whose ratio is 1
   void expectIterations(std::size_t group, double iterations);
-  void fail(Arm& arm, bool asymmetric);
+  void fail(Arm& arm, const Observation& seen);
   /// \param group nothing: of all
   void failSymmetricArms(std::optional<std::size_t> group);
+  /// An arm that has failed has solved: where all have, one is chosen all the same.
+  void pardon(Arm& arm);
   /// The iterations of a digit that tell one system from another: of the arm's group where it is known.
   double paceOfSystem(const Arm& arm) const;
   /// An arm that failed for a system may be tried again once its pace is another one.
@@ -205,6 +214,8 @@ class Chooser {
   double digits_ = 0.0;   ///< of a solve
   double solveSpread_;    ///< of the logarithm of seconds an iteration, from solve to solve of an arm
   std::size_t best_ = 0;
+  /// Seconds of a digit by best_ on the machine that it was resumed from.
+  double elsewhere_ = std::numeric_limits<double>::infinity();
   bool triedLast_ = false;
   bool timed_ = false;  ///< times, by a method that counts what it does
   bool known_ = false;  ///< times, and the pace of a group

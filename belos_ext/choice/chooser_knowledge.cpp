@@ -1,6 +1,8 @@
 /// What a chooser knows of its arms, from one run to the next.
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "belos_ext/choice/chooser.hpp"
@@ -55,8 +57,20 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
     chooseBest();
     for (Group& one : groups_) one.bestPace = groupOf(arms_[best_]).pace;
   } else if (found != arms_.end()) {
-    best_ = static_cast<std::size_t>(found - arms_.begin());
+    group.best = static_cast<std::size_t>(found - arms_.begin());
+    const double seconds = secondsElsewhere(known, *found);
+    if (!resumed_ && !(seconds >= elsewhere_)) best_ = group.best;
+    elsewhere_ = std::min(elsewhere_, seconds);
   }
+}
+
+double Chooser::secondsElsewhere(const ChoiceKnowledge& known, const Arm& arm) {
+  const auto of = [&](const ChoiceKnowledge::Arm& one) { return one.name == arm.model.name; };
+  const auto found = std::find_if(known.arms.begin(), known.arms.end(), of);
+  if (found == known.arms.end() || !(known.pace > 0)) return std::numeric_limits<double>::infinity();
+  const int iterations = static_cast<int>(std::max(1.0, std::round(known.expected * found->ratio)));
+  const double iteration = iterationSeconds(arm.model.iteration(iterations), known.times) * found->correction;
+  return iteration * known.pace * found->ratio;
 }
 
 std::optional<ChoiceKnowledge> Chooser::knowledge(std::size_t index) const {

@@ -32,25 +32,33 @@ Observation observationOf(const SolveReport& report, int trialEndsAt) {
   seen.solved = report.converged || report.reason == StopReason::UserTest;
   seen.failed = report.reason == StopReason::Breakdown || report.reason == StopReason::Stagnation;
   for (const ReportEvent& event : report.events) {
-    const bool slow = event.what == EventKind::HandedOver && trialEndsAt > 0 && event.iteration >= trialEndsAt;
-    seen.failed = seen.failed || slow || event.what == EventKind::Fallback;
+    seen.slow = seen.slow || (event.what == EventKind::HandedOver && trialEndsAt > 0 && event.iteration >= trialEndsAt);
+    seen.failed = seen.failed || event.what == EventKind::Fallback;
     seen.asymmetric = seen.asymmetric || event.what == EventKind::Asymmetric;
   }
   return seen;
 }
 
-ObservedSeconds secondsOf(const Observation& seen) {
-  return {seen.seconds,       seen.productSeconds, seen.preconditionerSeconds,
-          seen.kernelSeconds, seen.waitSeconds,    seen.hiddenWaitSeconds};
+RankMeasures measuresOf(const Observation& seen) {
+  return {seen.seconds,
+          seen.productSeconds,
+          seen.preconditionerSeconds,
+          seen.kernelSeconds,
+          seen.waitSeconds,
+          seen.hiddenWaitSeconds,
+          static_cast<double>(seen.reductions),
+          static_cast<double>(seen.hiddenReductions)};
 }
 
-void setSeconds(Observation& seen, const ObservedSeconds& seconds) {
-  seen.seconds = seconds[0];
-  seen.productSeconds = seconds[1];
-  seen.preconditionerSeconds = seconds[2];
-  seen.kernelSeconds = seconds[3];
-  seen.waitSeconds = seconds[4];
-  seen.hiddenWaitSeconds = seconds[5];
+void setMeasures(Observation& seen, const RankMeasures& means) {
+  seen.seconds = means[0];
+  seen.productSeconds = means[1];
+  seen.preconditionerSeconds = means[2];
+  seen.kernelSeconds = means[3];
+  seen.waitSeconds = means[4];
+  seen.hiddenWaitSeconds = means[5];
+  seen.reductions = std::lround(means[6]);
+  seen.hiddenReductions = std::lround(means[7]);
 }
 
 MachineTimes countedTimes(double rows, int ranks, bool preconditioned) {

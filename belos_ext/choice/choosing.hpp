@@ -15,10 +15,11 @@ namespace capstan {
 /// \param trialEndsAt the iterations after which a trial was to be handed over; 0: none
 Observation observationOf(const SolveReport& report, int trialEndsAt);
 
-/// The seconds of an observation: each rank has its own, and a chooser wants the means over the ranks. \{
-using ObservedSeconds = std::array<double, 6>;
-ObservedSeconds secondsOf(const Observation& seen);
-void setSeconds(Observation& seen, const ObservedSeconds& seconds);
+/// What each rank measures for itself, of which a chooser wants the means over the ranks: the seconds of an
+/// observation, and its reductions, to which a preconditioner may add some within a part of the ranks. \{
+using RankMeasures = std::array<double, 8>;
+RankMeasures measuresOf(const Observation& seen);
+void setMeasures(Observation& seen, const RankMeasures& means);
 /// \}
 
 /// The machine of "Choice" = counted: a core of 10 GB/s, matrices of 7 entries a row, and a cluster's network.

@@ -93,7 +93,7 @@ SystemChoice& ChoosingManager<Types>::choiceOfSystem() {
     choice.key = {label.empty() ? fmt::format("system {}", facts.system) : label,
                   toString(parameters_.options().choiceMode),
                   kindOf(problem_->getLeftPrec()) + '|' + kindOf(problem_->getRightPrec()),
-                  machineName(Types::ExecutionSpace::name()),
+                  "",  // takeFromFile() says which machine
                   problem_->getLHS()->getMap()->getComm()->getSize(),
                   facts.rows};
     begin(choice);
@@ -133,7 +133,9 @@ template <class Types>
 void ChoosingManager<Types>::takeFromFile(SystemChoice& choice) const {
   const std::string& path = parameters_.options().choiceFile;
   const bool fixed = parameters_.options().choiceMode == ChoiceMode::Fixed;
-  const ChoiceFile file = readChoiceFile(path, *problem_->getLHS()->getMap()->getComm());
+  const Teuchos::Comm<int>& comm = *problem_->getLHS()->getMap()->getComm();
+  choice.key.machine = machineName(Types::ExecutionSpace::name(), comm);
+  const ChoiceFile file = readChoiceFile(path, comm);
   const ChoiceFile::Entry* const found = file.find(choice.key);
   const auto refuse = [&](const std::string& why) {
     misuse(choosingMethod(), fmt::format("\"Choice\" = \"fixed\", \"Choice File\" = \"{}\": {}", path, why));
@@ -197,13 +199,13 @@ void ChoosingManager<Types>::sendAlong(SystemChoice& choice, Inner& solver) cons
   if (!choice.waiting) return;
   std::vector<Scalar> shares;
   const int ranks = problem_->getLHS()->getMap()->getComm()->getSize();
-  for (const double seconds : secondsOf(*choice.waiting)) shares.push_back(static_cast<Scalar>(seconds / ranks));
+  for (const double each : measuresOf(*choice.waiting)) shares.push_back(static_cast<Scalar>(each / ranks));
   solver.sendAlong(shares, [&choice](const std::vector<Scalar>& means) {
     Observation seen = *choice.waiting;
     choice.waiting.reset();
-    ObservedSeconds seconds{};
-    std::copy(means.begin(), means.end(), seconds.begin());
-    setSeconds(seen, seconds);
+    RankMeasures measures{};
+    std::copy(means.begin(), means.end(), measures.begin());
+    setMeasures(seen, measures);
     choice.chooser->learn(choice.last, seen);
   });
 }

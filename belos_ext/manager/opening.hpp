@@ -162,8 +162,8 @@ class Opening final : ApplicationWatch {
   /// Numbers for each right-hand side that any method enters into its first reduction, a measure of the residual with
   /// them; where a guess comes first, for its products.
   static constexpr int numbersOfAMethod = 40;
-  /// What Monitor::sendAlong() may add.
-  static constexpr int piggybackedNumbers = 8;
+  /// What Monitor::sendAlong() may add: what a chooser is to learn, and two watches of the matrix.
+  static constexpr int piggybackedNumbers = 12;
 
   int room() const {
     const bool method = facts_.order == GuessOrder::Method;

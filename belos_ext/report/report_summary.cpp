@@ -28,7 +28,9 @@ RightHandSideReport rightHandSideReport(const StopTest& stop) {
   one.tolerance = stop.tolerance();
   one.recursiveResidual = stop.recursive() / stop.implicitScale();
   one.trueResidual = stop.attained();
-  one.initialResidual = stop.initial() / stop.implicitScale();
+  // A norm of b - A x, which a preconditioner on the left does not see.
+  const bool computed = stop.criteria().testExplicit && stop.measure() == nullptr;
+  one.initialResidual = stop.initial() / (computed ? stop.explicitScale() : stop.implicitScale());
   return one;
 }
 

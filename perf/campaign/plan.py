@@ -18,7 +18,7 @@ from report.transports import TRANSPORTS
 
 KEYS = {"title", "about", "base", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
         "claims", "counts"}
-EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "latency_later", "preconditioner", "scaling", "settings",
+EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "latency_later", "drift", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
 TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
 SET = {"common", "solvers"}
@@ -46,6 +46,11 @@ def _later(given, latency, where):
     if not isinstance(given, dict) or set(given) != {"turn", "us"} or not latency:
         raise Wrong(f"{where}.latency_later: found {given}; allowed: turn and us, with a latency_us above 0 to begin with")
     return ("--latency-later", f"{_number(given['turn'], f'{where}.latency_later.turn', 1)}:{_number(given['us'], f'{where}.latency_later.us', 0, float):g}")
+
+
+def _drift(given, where):
+    """Words of solvers_bench for a matrix whose entries grow by that part of them."""
+    return () if given is None else ("--drift", f"{_number(given, f'{where}.drift', 0, float):g}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +213,7 @@ class Plan:
                 "linear_solvers": self.solvers(experiment, self.preconditioners[preconditioner])}
         right = _word(experiment.get("right_hand_side", "fixed"), f"{where}.right_hand_side", ("fixed", "changing"))
         deck["campaign"] = {"right_hand_side": right}
-        words = (*self.words, *_later(experiment.get("latency_later"), latency, where))
+        words = (*self.words, *_later(experiment.get("latency_later"), latency, where), *_drift(experiment.get("drift"), where))
         petsc, hypre = (_methods(experiment.get(library, "off")) for library in ("petsc", "hypre"))
         decides = {
             "deck": json.dumps(deck), "ranks": ranks,

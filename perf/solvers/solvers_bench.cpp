@@ -21,6 +21,7 @@
 #include "adapters/tools/program.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
+#include "perf/solvers/drifting_matrix.hpp"
 #include "perf/solvers/peers.hpp"
 #include "perf/solvers/reference.hpp"
 #include "perf/solvers/whole_file.hpp"
@@ -45,6 +46,7 @@ struct Arguments {
   std::vector<std::string> crashed;
   int laterTurn = 0;        ///< the first turn with another emulated latency; 0: none
   double laterLatency = 0;  ///< microseconds
+  double drift = 0;         ///< part of an entry of the matrix by which it grows over the turns
   bool checkOnly = false;
   bool reference = false;
   bool anew = false;
@@ -86,6 +88,8 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   std::string later;
   app.add_option("--latency-later", later,
                  "TURN:US: from that turn on an all-reduce takes so many microseconds (under the latency layer)");
+  app.add_option("--drift", arguments.drift, "entries of the matrix grow by up to that part of them over the turns")
+      ->check(CLI::Range(0.0, 1.0));
   app.add_flag("--anew", arguments.anew, "make Capstan's and Belos' solvers anew for each solve, as part of it");
   app.add_option("--counted-after", arguments.contest.countedAfter,
                  "one solver after the other; solves after so many are what valgrind counts (perf/overhead/run)")
@@ -181,7 +185,13 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   const bool marks = talks && !arguments.marker.empty();
   std::optional<perf::Reference> reference;
   if (arguments.reference) reference.emplace(MPI_COMM_WORLD, perf::workingSetBytes(field.rows, field.entries));
+  std::optional<perf::DriftingMatrix> drifting;
+  if (arguments.drift > 0 && (petsc.any() || hypre.any())) {
+    throw deck::InputError("--drift: found peers, which have matrices of their own; allowed: --petsc off --hypre off");
+  }
+  if (arguments.drift > 0) drifting.emplace(field.A, arguments.drift, options.repeat);
   options.newTurn = [&](int turn) {
+    if (drifting) drifting->select(turn);
     if (turn == arguments.laterTurn && turn > 0) setLatency(arguments.laterLatency);
     if (field.rightHandSides) field.rightHandSides->select(turn, field.local);
     if (reference) reference->measure(turn);

@@ -104,6 +104,10 @@ class Cells(InFolder):
         self.assertFalse({cell.key for cell in plain} & {cell.key for cell in asked})
         self.assertEqual({cell.words for cell in Plan(self.plan_file(text), changes={"latency_us": [0.0]}).cells()}, {()})
 
+    def test_the_matrix_may_drift_in_a_run(self):
+        asked = Plan(self.plan_file(PLAN.replace("histories: true", "histories: true\n    drift: 0.3"))).cells()
+        self.assertEqual({cell.words for cell in asked}, {("--drift", "0.3")})
+
     def test_weak_scaling_keeps_the_rows_of_a_rank(self):
         text = PLAN.replace("    ranks: [1, 2]", "    scaling: weak\n    ranks: [1, 4]")
         decks = [json.loads(cell.deck) for cell in Plan(self.plan_file(text)).cells()]
@@ -116,6 +120,7 @@ class Cells(InFolder):
                                    ("latency_us: [0, 30]", "latency_us: -1", "latency_us: found -1"),
                                    ("latency_us: [0, 30]", "latency_us: 0\n    latency_later: {turn: 2, us: 50}", "with a latency_us above 0"),
                                    ("latency_us: [0, 30]", "latency_us: 1\n    latency_later: 50", "allowed: turn and us"),
+                                   ("histories: true", "drift: -1", "drift: found -1"),
                                    ("histories: true", "transport: ib", "allowed: default, shm, tcp"),
                                    ("title: Small", "curves: [{experiment: large, points: []}]", "allowed: small"),
                                    ("title: Small", "curves: [{experiment: small}]", "one of points, model and iteration_us"),

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <limits>
 
@@ -320,6 +321,41 @@ TEST(Driver, TriesTheHostsOwnSolverAndTrustsNoneOfItsWords) {
   }
 }
 
+// OpenFOAM's judges by the scale of the x that it is given.
+TEST(Driver, AsksTheHostsOwnSolverForLessWhereItStopsTooEarly) {
+  const auto driver = makeDriver();
+  auto asked = wishes(std::nullopt);
+  asked.solver = own("sweeps", 4);
+  asked.solver.solves = true;
+  int own = 0;
+  for (int solve = 0; solve < 20; ++solve) {
+    ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance, MPI_COMM_SELF);
+    host.shift = 20;
+    host.ownSolverStopsAt = 1.5;
+    Solved solved(host);
+    const auto cost = solved.with(*driver, makePlan(asked));
+    EXPECT_TRUE(cost.converged);
+    EXPECT_EQ(cost.fellBackTo, "");
+    EXPECT_TRUE(host.warnings.empty()) << host.warnings.front();
+    own += host.ownSolves;
+  }
+  EXPECT_GT(own, 0);
+}
+
+TEST(Driver, HasNothingToDoForAResidualOfZero) {
+  for (const bool named : {false, true}) {
+    const auto driver = makeDriver();
+    ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, 0);
+    host.strict = true;  // 0 < 0 is not true
+    std::fill(host.b.begin(), host.b.end(), 0.0);
+    Solved solved(host);
+    const auto plan = makePlan(named ? wishes(std::nullopt, "capstan_cg") : wishes(std::nullopt));
+    const auto cost = solved.with(*driver, plan);
+    EXPECT_TRUE(cost.converged);
+    EXPECT_EQ(cost.iterations, 0);
+  }
+}
+
 TEST(Driver, ChoosesThePreconditionerOfANamedMethod) {
   for (const std::string method : {"capstan_gmres", "BLOCK GMRES"}) {
     const auto driver = makeDriver();
@@ -355,6 +391,32 @@ TEST(Driver, BeginsWithWhatTheLastRunFoundOut) {
   MPI_Barrier(MPI_COMM_WORLD);
   const auto fourth = makeDriver();
   EXPECT_THROW(solveInTurn(asked, 1, *fourth), std::invalid_argument);
+}
+
+// OpenFOAM has a preconditioner GAMG and a solver GAMG.
+TEST(Driver, KeepsTheHostsSolverAndItsPreconditionerOfOneNameApart) {
+  namespace fs = std::filesystem;
+  const fs::path file = fs::temp_directory_path() / ("capstan_driver_names_" + std::to_string(getpid()) + ".json");
+  auto asked = openWishes("counted");
+  asked.settings.push_back({"Choice_File", file.string()});
+  asked.solver = own("diagonal", 4);
+  asked.solver.solves = true;
+  const auto driver = makeDriver();
+  int own = 0;
+  for (int solve = 0; solve < 40; ++solve) {
+    ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance, MPI_COMM_SELF);
+    host.shift = 20;  // the diagonal is all that counts
+    Solved solved(host);
+    solved.with(*driver, makePlan(asked));
+    own += host.ownSolves;
+  }
+  EXPECT_GT(own, 0);
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  fs::remove(file);
+  for (const char* name : {"\"diagonal\"", "\"diagonal of the application\""}) {
+    EXPECT_NE(text.str().find(name), std::string::npos) << name << " in " << text.str();
+  }
 }
 
 TEST(Driver, GoesOnWithTheOtherPreconditionerAtALimitMadeForMultigrid) {

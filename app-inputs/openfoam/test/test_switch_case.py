@@ -105,6 +105,11 @@ class Switch(unittest.TestCase):
         self.run_it("disable")
         self.assertEqual((self.case / "system/fvSolution").read_bytes(), SOLUTION)
 
+    def test_the_last_solve_of_a_step_goes_with_its_field(self):
+        self.write("system/fvSolution", SOLUTION.replace(b"pFinal { $p; relTol 0; }", b"pFinal { solver GAMG; smoother DIC; tolerance 1e-7; }"))
+        self.run_it("enable", "--field", "p")
+        self.assertEqual((self.solver("p"), self.solver("pFinal"), self.solver("(U|k)")), ("capstan", "capstan", "PBiCGStab"))
+
     def test_what_the_user_changed_since_stays(self):
         self.run_it("enable", "capstan_gmres")
         for file, old, new in (("system/fvSolution", b"1e-06", b"1e-08"), ("system/controlDict", b"0.1", b"0.2")):

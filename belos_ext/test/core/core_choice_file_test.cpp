@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <Teuchos_DefaultComm.hpp>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include "belos_ext/choice/choice_file.hpp"
 #include "belos_ext/support/said_once.hpp"
@@ -131,6 +133,9 @@ TEST(ChoiceFile, IsReplacedAsAWholeAndNeverLost) {
 TEST(ChoiceFile, NamesTheMachine) {
   EXPECT_EQ(machineName("Serial"), machineName("Serial"));
   EXPECT_NE(machineName("Serial").find(", Serial"), std::string::npos);
+  // Nodes may differ; the key is one.
+  const auto comm = Teuchos::DefaultComm<int>::getComm();
+  EXPECT_EQ(machineName("space " + std::to_string(comm->getRank()), *comm), machineName("space 0"));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/choice/chooser.hpp"
@@ -139,6 +140,47 @@ TEST(ChooserGroups, FailEachForItself) {
   seen.asymmetric = true;  // of A: all of them
   chooser.learn(0, seen);
   EXPECT_TRUE(chooser.failed(0) && chooser.failed(1) && chooser.failed(2));
+}
+
+// That a trial was slow says nothing of M.
+TEST(ChooserGroups, AreNotLeftOutWhereATrialWasSlow) {
+  Machine machine;
+  for (ArmModel& arm : machine.arms) {
+    arm.group = 1 - arm.group;
+    arm.symmetric = arm.group == 1;
+  }
+  std::swap(machine.arms[0], machine.arms[2]);  // the costly one is group 0, and begins
+  std::swap(machine.groups[0], machine.groups[1]);
+  Chooser chooser(machine.arms, std::nullopt, machine.groups);
+  const Machine times;
+  chooser.learn(0, times.solve(2));
+  Observation seen = times.solve(0);
+  seen.slow = true;
+  chooser.learn(2, seen);
+  EXPECT_TRUE(chooser.failed(2));
+  EXPECT_FALSE(chooser.failed(1));
+  seen.slow = false;
+  seen.failed = true;
+  chooser.learn(1, seen);
+  EXPECT_TRUE(chooser.failed(1));
+  EXPECT_NE(chooser.best(1), 0U) << "an arm of the other group";
+}
+
+TEST(ChooserGroups, BeginWithTheBestOfAllThatWereFoundElsewhere) {
+  for (const double many : {40.0, 400.0}) {
+    Machine machine;
+    machine.many = many;
+    Chooser first = machine.chooser();
+    solveMany(machine, first, 20);
+    Chooser second = machine.chooser();
+    for (const std::size_t group : {0U, 1U}) {
+      const auto known = first.knowledge(group);
+      if (known) second.resume(*known, false, group);
+    }
+    EXPECT_EQ(second.choose(), first.best()) << many;
+    second.learn(first.best(), machine.solve(first.best()));
+    for (std::size_t arm = 0; arm < machine.arms.size(); ++arm) EXPECT_GT(*second.estimate(arm), 1e-7) << arm;
+  }
 }
 
 TEST(ChooserGroups, GoOnWithWhatAnotherRunHasFound) {

@@ -409,6 +409,43 @@ TEST(Chooser, GoesOnWhereAllHaveFailed) {
   EXPECT_EQ(chooser.choose(), 0U);
 }
 
+TEST(Chooser, LearnsAgainOnceWhatHadFailedSolves) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  std::vector<std::size_t> chosen;
+  for (int k = 0; k < 60; ++k) {
+    const std::size_t arm = chooser.choose();
+    Observation seen = field.solve(arm);
+    seen.failed = k < 20;
+    chooser.learn(arm, seen);
+    if (k >= 20) chosen.push_back(arm);
+  }
+  EXPECT_TRUE(chooser.estimate(0));
+  EXPECT_LE(field.seconds(chooser.best()), 1.05 * field.seconds(field.best()));
+  EXPECT_GT(std::count_if(chosen.begin(), chosen.end(), [](std::size_t arm) { return arm != 0; }), 0) << "no trial";
+}
+
+// Half the time an iteration, and the limit ends each of its solves short of the tolerance.
+TEST(Chooser, DoesNotTryAgainAndAgainWhatDoesNotSolve) {
+  for (const double digits : {6.0, 0.1}) {
+    Field field = fieldOfCg();
+    Chooser chooser(field.arms);
+    field.machine.reduction = 1e-3;  // "deep" would be the best by far
+    int unsolved = 0;
+    for (int k = 0; k < 200; ++k) {
+      const std::size_t arm = chooser.choose();
+      Observation seen = field.solve(arm);
+      if (arm == 2) {
+        seen.digits = digits;
+        seen.solved = false;
+        ++unsolved;
+      }
+      chooser.learn(arm, seen);
+    }
+    EXPECT_LE(unsolved, 8) << digits;
+  }
+}
+
 TEST(Chooser, LearnsNothingFromSolvesWithoutIterations) {
   Field field = fieldOfCg();
   Chooser chooser(field.arms);
