@@ -99,8 +99,9 @@ CAPSTAN_API int capstan_version(void);
  * \param comm is duplicated; no communicator between groups
  * \param text YAML, as an entry of \c linear_solvers in a deck has it; the text of rank 0 counts:
  *     method: capstan_cg
- *     tolerance: 1e-8        # of || b - A x || over that of the guess; parameters: {Residual Scaling: Norm of RHS}
+ *     tolerance: 1e-8        # 1e-4 where nothing is said; of || b - A x || over that of the guess; parameters: {Residual Scaling: Norm of RHS}
  *     max_iterations: 500    # 50 where nothing is said
+ *     kspace: 30             # restart length; 50 where nothing is said
  *     preconditioner: muelu  # none where nothing is said; else A has to be given by its entries
  *   NULL or an empty text: method: capstan_cg
  * \param[out] solver NULL after an error, whose text capstan_error_text(NULL) has */
@@ -123,8 +124,8 @@ CAPSTAN_API int capstan_set_matrix(capstan_solver* solver, const capstan_csr* ma
 /** The values have changed where they are: they are read again, and the preconditioner follows as
  * \c recompute_preconditioner and \c reuse_preconditioner say. */
 CAPSTAN_API int capstan_matrix_changed(capstan_solver* solver);
-/** Whether A is symmetric: 1 or 0; -1: not known, as before the first call. A method for symmetric matrices alone refuses
- * no other one, but CAPSTAN, which chooses, does not take it then. Forgotten where A is set anew. */
+/** Whether A is symmetric: 1: yes; 0: no; -1: not known, as before the first call. With 0, CAPSTAN, which chooses, takes
+ * no method for symmetric matrices. A method that is named is used all the same. Setting A again makes it -1. */
 CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 /** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side
  * says.
@@ -132,7 +133,7 @@ CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 CAPSTAN_API int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context);
 
 /** Tolerances and limit of the next solves, in place of those of the text: a column has converged where its residual
- * meets \p tolerance times its scale or \p absolute_tolerance, whichever asks for less. All are at least 0. */
+ * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0; 0: that one is never met. */
 CAPSTAN_API int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance,
                                    int max_iterations);
 /** What the application says after an iteration: 0, or any other number to end the solve (CAPSTAN_USER_TEST), the same
@@ -191,8 +192,8 @@ CAPSTAN_API int capstan_redirected(const char *name, const char **alias);
 
 /** The canonical name of the method. Local. */
 CAPSTAN_API const char* capstan_method(const capstan_solver* solver);
-/** What the last function that failed for this solver has to say; NULL: the last one of this thread that made none or
- * was given none. Valid until the next call. Local. */
+/** The text of the last error of this solver. NULL: of the last call in this thread that failed and had no solver:
+ * capstan_create(), or one that was given NULL. Valid until the next call. Local. */
 CAPSTAN_API const char* capstan_error_text(const capstan_solver* solver);
 /** A few words. Local. */
 CAPSTAN_API const char* capstan_reason_text(capstan_reason reason);

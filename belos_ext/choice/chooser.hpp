@@ -25,7 +25,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -215,7 +214,7 @@ class Chooser {
   double solveSpread_;    ///< of the logarithm of seconds an iteration, from solve to solve of an arm
   std::size_t best_ = 0;
   /// Seconds of a digit by best_ on the machine that it was resumed from.
-  double elsewhere_ = std::numeric_limits<double>::infinity();
+  std::optional<double> elsewhere_;
   bool triedLast_ = false;
   bool timed_ = false;  ///< times, by a method that counts what it does
   bool known_ = false;  ///< times, and the pace of a group

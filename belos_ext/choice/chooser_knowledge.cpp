@@ -59,8 +59,9 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same, std::size_t index)
   } else if (found != arms_.end()) {
     group.best = static_cast<std::size_t>(found - arms_.begin());
     const double seconds = secondsElsewhere(known, *found);
-    if (!resumed_ && !(seconds >= elsewhere_)) best_ = group.best;
-    elsewhere_ = std::min(elsewhere_, seconds);
+    if (elsewhere_ && !(seconds < *elsewhere_)) return;
+    elsewhere_ = seconds;
+    if (!resumed_) best_ = group.best;
   }
 }
 

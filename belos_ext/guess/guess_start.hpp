@@ -55,7 +55,8 @@ class GuessStart {
     try {
       begin(system, b, x, stop, policy, order, presumed, method);
     } catch (...) {
-      if (presumed_ == Presumed::Zero) system.kernels().scale(Scalar(1), *own_, x);  // the ranks have not agreed
+      // The ranks have not agreed, or the application's operator has thrown: x is the application's own again.
+      if (presumed_ == Presumed::Zero || proposal_.vectors > 0) system.kernels().scale(Scalar(1), *own_, x);
       throw;
     }
   }

@@ -89,7 +89,7 @@ std::vector<ParameterRow> HiddenOptions::rows() {
       in(ParameterGroup::Expert,
          boolean("Measure Overlap", &HiddenOptions::measureOverlap,
                  "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the "
-                 "ranks. It takes one all-reduce at the end of a solve, and 7 once for each communicator and message "
+                 "ranks. It takes two all-reduces at the end of a solve, and 7 once for each communicator and message "
                  "size. The value must be the same on all ranks.")),
   };
 }

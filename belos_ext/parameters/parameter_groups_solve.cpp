@@ -132,10 +132,10 @@ std::vector<ParameterRow> CommonOptions::rows() {
       in(ParameterGroup::Basic,
          real("Convergence Tolerance", &CommonOptions::tolerance, 0.0,
               "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below.")),
-      in(ParameterGroup::Basic,
-         real("Absolute Tolerance", &CommonOptions::absoluteTolerance, 0.0,
-              "The norm of b - A x, not scaled, at which a right-hand side has converged as well: whichever of the two "
-              "tolerances asks for less. 0: the other one alone.")),
+      in(ParameterGroup::Basic, real("Absolute Tolerance", &CommonOptions::absoluteTolerance, 0.0,
+                                     "The norm of b - A x, not scaled, at which a right-hand side has converged as "
+                                     "well: one of the two tolerances "
+                                     "is enough. 0: the other one alone.")),
       in(ParameterGroup::Basic,
          integer("Maximum Iterations", &CommonOptions::maxIterations, 0,
                  "The most iterations for each set of right-hand sides. An s-step block counts s iterations.")),
@@ -255,12 +255,13 @@ std::vector<ParameterRow> SymmetricOptions::rows() {
 
 std::vector<ParameterRow> SmoothingOptions::rows() {
   return {
-      choice("Residual Smoothing", &SmoothingOptions::residualSmoothing,
-             "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and "
-             "Walker 1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two "
-             "vectors more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in "
-             "the first 20 iterations with any that is more than a diagonal, too. off: x is CG's. Enlarged CG does so, "
-             "unless off, over the directions of each step, where its residual has not fallen for long."),
+      choice(
+          "Residual Smoothing", &SmoothingOptions::residualSmoothing,
+          "CG's residual may rise from one iteration to the next. With smoothing, x is mixed with the x before so "
+          "that its residual never rises (Zhou and Walker 1994). The tolerance is met no later, but the error of x is "
+          "larger. It takes two more vectors. auto: if the preconditioner is seen not to be linear, as OpenFOAM's "
+          "multigrid. on: also with any preconditioner beyond a diagonal, in the first 20 iterations. off: never. "
+          "Enlarged CG does it, unless off, once its residual has not fallen for long."),
   };
 }
 

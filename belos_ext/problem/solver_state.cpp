@@ -34,6 +34,7 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   }
   for (const double value : {pipeline.failedAt, pipeline.itsPace, pipeline.classicalPace}) checksum.add(value);
   checksum.add(pipeline.asked);
+  checksum.add(static_cast<std::uint64_t>(pipeline.until));
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
     for (const double seconds : times.seconds) checksum.add(seconds);

@@ -46,6 +46,7 @@ struct WorkingPipeline {
   int handsOver = 0;
   double itsPace = 0;        ///< products with A for a digit of such a solve
   double classicalPace = 0;  ///< of a classical one; 0: there has been none to compare it with
+  long until = 0;            ///< SolverState::solves with which it is forgotten, where A cannot be read; else 0
 };
 
 /// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.
@@ -58,7 +59,7 @@ struct SolverState {
   int stepSize = 0;             ///< tuned; 0: none
   std::vector<int> exactSteps;  ///< that the last panels of s-step GMRES kept, or would have kept: panel_errors.hpp
   double productRounding = 0;  ///< of s-step GMRES, in eps, by an error of H that was measured and did no harm; 0: none
-  std::optional<WorkingPipeline> workingPipeline;  ///< as long as A has the values it has
+  std::optional<WorkingPipeline> workingPipeline;  ///< as long as A has the values it has, if they can be read
   bool preconditionerVaries = false;               ///< M has been seen not to be linear, or, by CG, not to be symmetric
   std::vector<int> iterations;                     ///< of the last solves that converged, the latest last
   std::map<int, FactorTimes> factorTimes;          ///< by the factor of enlarged CG

@@ -66,7 +66,6 @@ class PipelineMemory {
 
   /// Whether that is the classical method.
   bool isClassical() const { return works() != nullptr && works()->depth == 0; }
-  /// For the report.
 
   /// A solve begins. \param products LinearSystem::products()
   void begin(long products = 0) {

@@ -172,11 +172,12 @@ class Progress {
   std::optional<Ending> followBoth(const PredictedNorm& next, const MultiVector& r, Smoothed& y) {
     const double norm = next.cancelled ? measured(r) : next.norm, other = y.norm();
     const bool smooths = other < norm, goOn = count(norm, std::min(other, norm));
-    if (smooths && goOn && (stop_->reached(other) || stop_->exhausted()) && endsWith(y)) return Ending::Claimed;
+    const bool limit = stop_->exhausted();  // a trial's, which is another one once y has been judged
+    if (smooths && goOn && (stop_->reached(other) || limit) && endsWith(y)) return Ending::Claimed;
     if (!goOn) return Ending::UserTest;
     if (!std::isfinite(norm)) return Ending::NotFinite;
     if (stop_->reached(norm)) return Ending::Claimed;
-    if (stop_->exhausted()) return Ending::Limit;
+    if (limit) return Ending::Limit;
     return replacementIsDue() ? std::optional(Ending::Replacement) : std::nullopt;
   }
 
@@ -195,9 +196,10 @@ class Progress {
   /// A residual within an iteration that counts as one where it meets the target: x has been brought to it. Nothing:
   /// go on. Collective.
   std::optional<Ending> followHalf(const PredictedNorm& half) {
-    if (examine(half.norm) == Claim::TooEarly) return std::nullopt;
-    count(half.norm);
-    return Ending::Claimed;
+    const Claim claim = examine(half.norm);
+    if (claim == Claim::TooEarly) return std::nullopt;
+    const bool goOn = count(half.norm);
+    return goOn || claim == Claim::Met ? Ending::Claimed : Ending::UserTest;
   }
 
   /// An iteration has led to a residual of this norm, of an x that is not formed. Local.
@@ -221,6 +223,8 @@ class Progress {
   /// Whether x has ever been formed().
   bool hasFormed() const { return formed_; }
 
+  /// The norm of the computed residual that the cycle began with.
+  double begunAt() const { return begunAt_; }
   /// What the recursion said last of the norm of the residual.
   double recursive() const { return recursive_; }
   /// Of this cycle.

@@ -42,11 +42,11 @@ class RestartLength {
   /// \param vectorBytes local bytes that each iteration of a cycle adds   \param keptBytes those of a vector kept
   /// besides
   void enter(Batch& batch, double vectorBytes, double keptBytes) {
-    const bool both = (vectorBytes + keptBytes) * (wanted_ + 1) <= memory_;
+    const bool both = (vectorBytes + keptBytes) * (wanted_ + 1.0) <= memory_;
     noRoom_ = batch.value(keep_ == KeepBasis::On || (keep_ == KeepBasis::Auto && both) ? Scalar(0) : Scalar(1));
     if (keep_ == KeepBasis::On) vectorBytes += keptBytes;
     for (std::size_t i = 0; i < shorter.size(); ++i) {
-      const bool tooMuch = open_ && vectorBytes * (lengthOf(i) + 1) > memory_;
+      const bool tooMuch = open_ && vectorBytes * (lengthOf(i) + 1.0) > memory_;
       tooMuch_[i] = batch.value(tooMuch ? Scalar(1) : Scalar(0));
     }
   }

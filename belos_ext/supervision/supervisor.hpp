@@ -84,6 +84,11 @@ class Supervisor : public KrylovSolver<Types> {
     run(Start::GoOn);
     residual_.settle(system, b, x, stop, treatment_.mayOverflow);
   }
+  /// A solve that an exception has ended: x = its guess where that has, as the recursion tells, the smaller residual.
+  /// After the first reduction. Local.
+  void abandon(LinearSystem<Types>& system, MultiVector& x, const StopTest& stop) {
+    if (!(stop.recursive() <= stop.initial())) residual_.restoreGuess(system, x);
+  }
 
  protected:
   Supervisor(Method<Types>& method, const Treatment& treatment) : method_(method), treatment_(treatment) {}
@@ -151,13 +156,15 @@ class Supervisor : public KrylovSolver<Types> {
       return Start::GoOn;
     }
     if (empty && ending == Ending::NotFinite) return end(StopReason::NonFinite);
-    const double before = residual_.attained().explicit_, recursive = progress_.recursive();
+    const double before = progress_.begunAt(), recursive = progress_.recursive();
     if (empty && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
       return leave(ending);
     }
-    compute(before);
+    compute(ending, before);
     if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
     if (residual_.judge(progress_.system(), stop, claimed)) {
+      const bool limited = stop.reason() == StopReason::MaxIterations || stop.reason() == StopReason::MaxRestarts;
+      if (ending == Ending::UserTest && limited) return end(StopReason::UserTest);
       if (claimed && stop.reason() == StopReason::Stagnation && stop.recursionIsWrong())
         rounding_.ends(progress_.system(), progress_.x(), stop);
       return Start::Anew;
@@ -181,14 +188,16 @@ class Supervisor : public KrylovSolver<Types> {
     return treatment_.replaces ? replace(ending, recursive) : restart(ending, before);
   }
 
-  /// r = b - A x, of the x that the cycle began with where the one it leaves is worse and the method goes back.
-  void compute(double before) {
+  /// r = b - A x, of the x that the cycle began with where the one it leaves is worse and the method goes back. The x
+  /// that a test of the application has seen stays, and one that it wants at the limit.
+  void compute(Ending ending, double before) {
     auto& system = progress_.system();
     if (!progress_.examined()) {
       residual_.use(*method_.residual());
       residual_.compute(system, progress_.b(), progress_.x(), treatment_.goesBack);
     }
-    if (!treatment_.goesBack || (residual_.finite() && residual_.attained().explicit_ <= before)) return;
+    const bool asked = ending == Ending::UserTest || (ending == Ending::Limit && progress_.stop().criteria().keepsLast);
+    if (!treatment_.goesBack || (residual_.finite() && (asked || residual_.attained().explicit_ <= before))) return;
     if (first_) residual_.restoreGuess(system, progress_.x());
     if (!first_) before_.restore(system, progress_.x());
     progress_.tell(EventKind::BackToCycle);

@@ -146,6 +146,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
       method_.solve(followed, b, x, stop);
     } catch (const Refusal why) {
       refusal = why;
+      if (why != Refusal::NotUsable) method_.abandon(system, x, stop);
     }
     judge(polynomial, followed.watch());
     return refusal;

@@ -16,10 +16,12 @@
 #include <thread>
 
 #include "belos_ext/choice/choice_file.hpp"
+#include "belos_ext/choice/choosing.hpp"
 #include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/support/shared_text.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
+#include "belos_ext/test/support/methods.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
 namespace capstan::testing {
@@ -128,6 +130,7 @@ TEST_F(Choosing, ChoosesTheSameOnAllRanksWhateverTheirClocksSay) {
   int calls = 0;
   system.a = rcp(new FunctionOperator(inner->getDomainMap(), [&](const MultiVector& in, MultiVector& out) {
     if (++calls % (5 + rank()) == 0) std::this_thread::sleep_for(std::chrono::microseconds(300 * rank()));
+    counters().blocking += rank();  // as a solve of each rank's own does within a product
     inner->apply(in, out);
   }));
   for (int k = 0; k < 30; ++k) {
@@ -183,6 +186,21 @@ TEST_F(Choosing, ChoosesTheSameOnAllRanksInRandomSequences) {
   }
   EXPECT_GT(arms.size(), 1U);  // how many, and how many trials, is a matter of the machine's load
   if (rank() == 0) std::cout << sequences << " sequences, " << arms.size() << " arms, " << trials << " trials\n";
+}
+
+// GMRES follows the residual that the preconditioner on the left makes, the others that of b - A x.
+TEST_F(Choosing, CountsDigitsOfOneNormWithALeftPreconditioner) {
+  for (const double size : {1e9, 1e-9}) {
+    System system = systemWithRightHandSide(named(scaledLaplacian(20, [size](GO) { return std::sqrt(size); })), wave);
+    for (const std::string& method : {id::Gmres, id::BiCgStab}) {
+      Params p;
+      p.set("Convergence Tolerance", 1e-8);
+      system.x->putScalar(0);
+      const Outcome outcome = solve(methodOf(method), p, system, Side::Left);
+      ASSERT_TRUE(outcome.converged) << method;
+      EXPECT_NEAR(observationOf(outcome.report, 0).digits, 8, 1) << method << ", " << size;
+    }
+  }
 }
 
 TEST_F(Choosing, LeavesCgWhereTheMatrixIsNotSymmetric) {

@@ -256,6 +256,29 @@ TEST_P(GuessChanges, NorDoesOneOfTwoThatAreMadeAnewForEachSolve) {
   EXPECT_EQ(GuessStore::instance().size(), 0U) << "nobody has wanted one for a while";
 }
 
+TEST_P(GuessChanges, LeavesTheApplicationsXWhereItsOperatorThrows) {
+  System system = systemWithRightHandSide(grid2d(12, 12));
+  const auto inner = system.a;
+  int left = std::numeric_limits<int>::max();
+  system.a = rcp(new FunctionOperator(inner->getDomainMap(), [&](const MultiVector& in, MultiVector& out) {
+    if (--left < 0) throw std::runtime_error("no product");
+    inner->apply(in, out);
+  }));
+  Params p;
+  p.set("Initial Guess", "extrapolation 1");
+  const auto solver = solverOf(GetParam(), p);
+  for (int k = 0; k < 3; ++k) solve(*solver, system);
+  for (const int products : {0, 1}) {
+    left = products;
+    system.x->putScalar(0.25);
+    EXPECT_THROW(solve(*solver, system), std::runtime_error);
+    const auto x = copyOf(*system.x);
+    x->update(1, *vectorFrom(x->getMap(), [](GO) { return -0.25; }), 1);
+    EXPECT_EQ(norms(*x)[0], 0) << products << " products";
+    left = std::numeric_limits<int>::max();
+  }
+}
+
 TEST_P(GuessChanges, WithoutTheStateCacheASolverRemembersForItself) {
   Params p = usual_;
   p.set("State Cache", false);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/manager/working_pipeline.hpp"
 #include "belos_ext/test/solvers/ifpack2_preconditioner.hpp"
 #include "belos_ext/test/solvers/real_matrices.hpp"
 #include "belos_ext/test/support/methods.hpp"
@@ -198,6 +199,19 @@ TEST(PipelinesThatFail, AreTriedAgainWhereTheToleranceIsLooser) {
   const int again = solvesUntilRemembered(series);
   if (ranks() == 1 && again == 9) return;  // by another rounding the depth works
   EXPECT_LE(again, 3);
+}
+
+TEST(PipelinesThatFail, AreRememberedForSomeSolvesWhereRowsCannotBeRead) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  Series series(cgPipeline(1), rowsHidden(preconditioned("nos7", "riluk")));
+  int k = solvesUntilRemembered(series);
+  if (ranks() == 1 && k == 9) return;  // the depth works
+  EXPECT_LE(k, 2);
+  for (int known = 1; known < tuning::working_pipeline::solvesUnread; ++known) {
+    EXPECT_TRUE(remembers(series.solve(++k))) << "solve " << k;
+  }
+  EXPECT_TRUE(hasFailed(series.solve(++k))) << "tried again: the matrix may have changed";
+  EXPECT_TRUE(remembers(series.solve(++k)));
 }
 
 TEST(PipelinesThatFail, AreTriedAgainWhereNothingGetsFurther) {

@@ -80,6 +80,41 @@ TEST_P(Supervision, LeavesNoXWorseThanTheGuess) {
   }
 }
 
+// What a polynomial's solve has left behind when it is given up is no guess of the application's.
+TEST_P(Supervision, LeavesNoXWorseThanTheGuessWhereAPolynomialIsGivenUp) {
+  if (!GetParam().takes("Polynomial Degree")) GTEST_SKIP() << GetParam().canonical << " has no polynomial";
+  const System system = systemWithRightHandSide(shiftedGrid(14, 15, 0.9));
+  for (const int degree : {2, 3, 4, 5}) {
+    for (int limit = 1; limit <= 20; ++limit) {
+      Params p = parameters(limit, 1e-9);
+      p.set("Polynomial Degree", degree);
+      p.set("Eigenvalue Bounds", "[0.5, 8]");
+      SCOPED_TRACE("degree " + std::to_string(degree) + ", limit " + std::to_string(limit));
+      system.x->putScalar(0);
+      const auto guess = copyOf(*system.x);
+      solve(GetParam(), p, system);
+      EXPECT_LE(relativeResidual(system, *guess), 1 + 1e-9);
+    }
+  }
+}
+
+// Claims that come too early are examined on the way; what they leave is not what the cycle began with.
+TEST_P(Supervision, KeepsWhatWasGainedAfterClaimsThatCameTooEarly) {
+  if (isCg(GetParam()) || isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " goes back to no cycle";
+  const System system = systemWithRightHandSide(grid2d(14, 14, 1.8));
+  const auto guess = copyOf(*system.x);
+  for (int limit = 1; limit <= 60; ++limit) {
+    Params p = parameters(limit, 1e-2);
+    p.set("Explicit Residual Scaling", "User Provided");
+    p.set("User Defined Residual Scaling", 1e-6 * norms(*system.b)[0]);
+    system.x->putScalar(0);
+    const Outcome outcome = solve(GetParam(), p, system);
+    const double recursive = outcome.report.recursiveResidual;
+    if (recursive >= 1) continue;
+    EXPECT_LE(relativeResidual(system, *guess), 2 * recursive) << "limit " << limit;
+  }
+}
+
 // What GMRES solves the CG types solve, too, where M turns out not to be symmetric.
 TEST_P(Supervision, HandsOverWhereThePreconditionerIsNotSymmetric) {
   if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " needs no symmetry";

@@ -69,6 +69,34 @@ TEST_P(Watching, UserTestCombinedByOrStopsTheSolve) {
   expectSameOnAllRanks(outcome);
 }
 
+// The limit ends the solve in the same iteration.
+TEST_P(Watching, UserTestThatPassesInTheLastIterationEndsTheSolve) {
+  Params p;
+  int iterations = 0;
+  for (const bool limited : {false, true}) {
+    if (limited) p.set("Maximum Iterations", iterations);
+    const auto solver = solverOf(GetParam(), p);
+    solver->setUserConvStatusTest(afterIterations(6), Combo::OR);
+    const Outcome outcome = solve(*solver, plain());
+    EXPECT_EQ(outcome.report.reason, StopReason::UserTest);
+    EXPECT_TRUE(outcome.converged);
+    iterations = outcome.iterations;
+  }
+}
+
+// Also where the residual has risen above that of the guess.
+TEST_P(Watching, UserTestLeavesTheXThatItHasSeen) {
+  if (isCg(GetParam())) GTEST_SKIP() << "the matrix is not symmetric";
+  for (const int k : {1, 2, 3, 4, 5, 8, 12, 20}) {
+    const auto solver = solverOf(GetParam());
+    solver->setUserConvStatusTest(afterIterations(k), Combo::OR);
+    const Outcome outcome = solve(*solver, systemWithRightHandSide(grid2d(14, 14, 1.8)));
+    if (outcome.report.reason != StopReason::UserTest) continue;  // another one went on, or it is solved
+    EXPECT_NEAR(outcome.report.trueResidual, outcome.report.recursiveResidual, 1e-4 * outcome.report.recursiveResidual)
+        << k;
+  }
+}
+
 TEST_P(Watching, UserTestEndsCgWithoutAnotherPreconditioner) {
   if (GetParam().canonical != id::Cg) GTEST_SKIP() << "the pipelines hold preconditioned vectors that are ahead";
   for (const bool lost : {false, true}) {  // whether the residual would be replaced otherwise
