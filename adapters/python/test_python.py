@@ -197,6 +197,27 @@ class Solves(unittest.TestCase):
             self.assertTrue(result.converged)
         solver.close()
 
+    def test_what_one_rank_alone_is_given(self):
+        """A callback of one rank is called there; what would let the others wait is refused on all ranks."""
+        first, norms = COMM.rank == 0, []
+        result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, method="capstan_cg", comm=COMM, callback=norms.append if first else None)
+        self.assertTrue(result.converged)
+        self.assertEqual(len(norms) > 0, first)
+        if COMM.size == 1:
+            return
+        solver = capstan.Solver("capstan_gmres", comm=COMM, tolerance=1e-8, max_iterations=300)
+        solver.set_operator(self.rows)
+        for name, use in {"M is a function": lambda: capstan.solve(self.rows, mine(self.b), comm=COMM, M=numpy.copy if first else None),
+                          "M is a name": lambda: capstan.solve(self.rows, mine(self.b), comm=COMM, M="jacobi" if first else None),
+                          "A is a function": lambda: capstan.solve(numpy.copy if first else self.rows, mine(self.b), comm=COMM),
+                          "M goes": lambda: solver.set_preconditioner(None if first else numpy.copy),
+                          "a callback that is none": lambda: solver.set_callback(3 if first else None),
+                          "limits": lambda: solver.set_limits("x" if first else 1e-3, 3)}.items():
+            with self.subTest(name), self.assertRaises((TypeError, ValueError, capstan.CapstanError)):
+                use()
+        self.assertTrue(solver.solve(mine(self.b)).converged)
+        solver.close()
+
     def test_the_example_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")
         example = re.search(r"begin example: python -->\s+```python\n(.*?)```", page, re.DOTALL)[1]

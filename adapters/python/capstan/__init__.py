@@ -13,6 +13,7 @@ other ranks. Functions are collective over the communicator. The library is libc
 import ctypes
 import dataclasses
 import json
+import operator
 import os
 import pathlib
 import warnings
@@ -159,6 +160,13 @@ def _together(comm, check):
     raise failure or ValueError("another rank has found something wrong")
 
 
+def _alike(comm, name, kind):
+    """Raises on all ranks where they were given different kinds: each takes other calls, in which ranks would wait for ever."""
+    kinds = comm.allreduce(frozenset([kind]), op=operator.or_)
+    if len(kinds) > 1:
+        raise TypeError(f"{name}: found {', '.join(sorted(kinds))} on the ranks; allowed: one of them on all")
+
+
 def _real(name, values):
     """An array of double precision; what would lose numbers, or was none, is refused."""
     found = numpy.asarray(values)
@@ -251,6 +259,7 @@ class Solver:
     def set_operator(self, A, rows=None):
         """A: a scipy.sparse matrix, an array, a LinearOperator, or a function of an array; rows of the rank, for a function."""
         matrix, function, rows = _together(self._comm, lambda: self._parts(A, rows))
+        _alike(self._comm, "A", "a function" if matrix is None else "entries")
         if matrix is not None:
             self._set_matrix(matrix)
             return
@@ -296,13 +305,9 @@ class Solver:
 
     def set_preconditioner(self, M):
         """M applies the inverse of a matrix like A: a LinearOperator, a matrix, or a function, of this rank's rows; None: nothing."""
-        if M is None:
-            self._check(_library.capstan_set_preconditioner(self._handle, _APPLY(), None))
-            self._kept.pop("M", None)
-            return
-        function = _together(self._comm, lambda: self._function_of(M))
-        callback = self._callback(function, self._rows or 0)
-        self._check(_library.capstan_set_preconditioner(self._handle, callback, None))
+        function = _together(self._comm, lambda: None if M is None else self._function_of(M))
+        callback = _APPLY() if M is None else self._callback(function, self._rows or 0)
+        self._check(_library.capstan_set_preconditioner(self._handle, callback, None))  # refuses it from some ranks alone
         self._kept["M"] = callback
 
     def _function_of(self, M):
@@ -319,26 +324,31 @@ class Solver:
 
     def set_callback(self, function):
         """Has function(norm) called after each iteration of later solves, with the method's own residual norm, not scaled; None:
-        nothing. It costs an all-reduce an iteration: what it raises on a rank ends the solve on all, and is raised again."""
-        if function is not None and not callable(function):
-            raise TypeError(f"callback: found {type(function).__name__}; allowed: a function")
+        nothing, also where other ranks have a function. It costs an all-reduce an iteration: what it raises on a rank ends the
+        solve on all, and is raised again."""
+        def is_given():
+            if function is not None and not callable(function):
+                raise TypeError(f"callback: found {type(function).__name__}; allowed: a function")
+            return function is not None
+
+        given = _together(self._comm, is_given)
 
         def test(_, iteration, residuals, __):
-            if iteration > 0 and self._failure is None:
+            if given and iteration > 0 and self._failure is None:
                 try:
                     function(residuals[0])
                 except BaseException as error:  # pylint: disable=broad-except
                     self._failure = error
             return int(self._comm.allreduce(self._failure is not None, op=max))
 
-        callback = _TEST() if function is None else _TEST(test)
+        callback = _TEST(test) if self._comm.allreduce(given, op=max) else _TEST()
         self._check(_library.capstan_set_test(self._handle, callback, None))
         self._kept_test = callback
 
     def set_limits(self, tolerance, max_iterations, absolute_tolerance=0.0):
-        limit = _together(self._comm, lambda: _whole("max_iterations", max_iterations))
-        self._check(_library.capstan_set_limits(self._handle, ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
-                                                ctypes.c_int(limit)))
+        limits = _together(self._comm, lambda: (ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
+                                                ctypes.c_int(_whole("max_iterations", max_iterations))))
+        self._check(_library.capstan_set_limits(self._handle, *limits))
 
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
@@ -402,12 +412,13 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         return vector, options
 
     vector, options = _together(comm, options_of)
+    _alike(comm, "M", "None" if M is None else "a name" if isinstance(M, str) else "a matrix or function")
     options.setdefault("max_iterations", min(10 * comm.allreduce(vector.size), 2**31 - 1))
     solver = Solver(method, comm=comm, **options)
     solver.set_operator(A, rows=vector.size if callable(A) else None)
     if M is not None and not isinstance(M, str):
         solver.set_preconditioner(M)
-    if callback is not None:
+    if comm.allreduce(callback is not None, op=max):
         scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
         solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
     result = solver.solve(vector, x0)
