@@ -218,6 +218,15 @@ class Solves(unittest.TestCase):
         self.assertTrue(solver.solve(mine(self.b)).converged)
         solver.close()
 
+    def test_a_callback_that_raises_once_the_tolerance_is_met(self):
+        def late(norm):
+            if COMM.rank == 0 and norm <= 1e-6:
+                raise ZeroDivisionError("late")
+
+        for method in ("capstan_cg", "capstan_gmres"):
+            with self.subTest(method), self.assertRaises(ZeroDivisionError if COMM.rank == 0 else capstan.CapstanError):
+                capstan.solve(self.rows, mine(self.b), rtol=1e-6, method=method, comm=COMM, callback=late)
+
     def test_the_example_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")
         example = re.search(r"begin example: python -->\s+```python\n(.*?)```", page, re.DOTALL)[1]

@@ -22,7 +22,7 @@ import numpy
 
 __all__ = ["CapstanError", "InputError", "Result", "Solver", "solve"]
 
-_INPUT, _CALLBACK, _USER_TEST = 2, 5, 9
+_INPUT, _CALLBACK = 2, 5
 _APPLY = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_double))
 _TEST = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.POINTER(ctypes.c_double), ctypes.c_int)
 
@@ -207,7 +207,7 @@ class Solver:
     def __init__(self, method="capstan_sstep_gmres", *, comm=None, **options):
         self._handle = ctypes.c_void_p()
         self._comm = _communicator(comm)
-        self._kept, self._failure = {}, None
+        self._kept, self._kept_test, self._failure = {}, None, None
         self._rows, self._zero_guess = None, False
         text = _together(self._comm, lambda: json.dumps(dict(options, method=method)))
         self._check(_library.capstan_create_f(ctypes.c_int(self._comm.py2f()), text.encode(), ctypes.byref(self._handle)))
@@ -360,12 +360,16 @@ class Solver:
         outcome = _Outcome(size=ctypes.sizeof(_Outcome))
         self._check(_library.capstan_solve(self._handle, ctypes.c_void_p(b.ctypes.data), ctypes.c_void_p(x.ctypes.data),
                                            ctypes.byref(outcome)))
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
-        if outcome.reason == _USER_TEST:
-            raise CapstanError(_CALLBACK, "the callback of another rank failed")
+        self._share_failure()
         return self._result(x, outcome)
+
+    def _share_failure(self):
+        """What a function has raised on a rank in a solve that has an outcome all the same ends it on all ranks."""
+        if not any(isinstance(each, (_APPLY, _TEST)) and each for each in (*self._kept.values(), self._kept_test)):
+            return
+        failure, self._failure = self._failure, None
+        if self._comm.allreduce(failure is not None, op=max):
+            raise failure or CapstanError(_CALLBACK, "a function or the callback of another rank has failed")
 
     def _vectors(self, b, x0):
         b = _vector("b", b, self._rows)
