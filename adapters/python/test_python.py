@@ -4,6 +4,7 @@
 usage: mpirun -np N test_python.py LIBRARY
 """
 
+import gc
 import inspect
 import os
 import pathlib
@@ -226,6 +227,31 @@ class Solves(unittest.TestCase):
         for method in ("capstan_cg", "capstan_gmres"):
             with self.subTest(method), self.assertRaises(ZeroDivisionError if COMM.rank == 0 else capstan.CapstanError):
                 capstan.solve(self.rows, mine(self.b), rtol=1e-6, method=method, comm=COMM, callback=late)
+
+    def test_solvers_end_with_their_last_reference(self):
+        """Their end is collective, and garbage collectors find circles when they like."""
+        def product(x):
+            return mine(self.whole @ self.gathered(x))
+
+        def fails(x):
+            raise ZeroDivisionError("always")
+
+        gc.collect()
+        gc.disable()
+        try:
+            A = linalg.LinearOperator((60, 60), matvec=product, dtype=float)
+            capstan.solve(A, mine(self.b), rtol=1e-3, M=numpy.copy, callback=lambda norm: None, comm=COMM)
+            with self.assertRaises(capstan.CapstanError):
+                capstan.solve(fails, mine(self.b), comm=COMM)
+            solver = capstan.Solver("capstan_gmres", comm=COMM)
+            solver.set_operator(product, rows=60)
+            solver.set_callback(lambda norm: None)
+            solver.solve(mine(self.b))
+            del solver
+            left = sum(type(each) is capstan.Solver for each in gc.get_objects())  # pylint: disable=unidiomatic-typecheck
+        finally:
+            gc.enable()
+        self.assertEqual(left, 0)
 
     def test_the_example_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")

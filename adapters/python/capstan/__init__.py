@@ -157,7 +157,10 @@ def _together(comm, check):
         failure = error
     if not comm.allreduce(failure is not None, op=max):
         return value
-    raise failure or ValueError("another rank has found something wrong")
+    try:
+        raise failure or ValueError("another rank has found something wrong")
+    finally:
+        failure = None  # its traceback holds this frame
 
 
 def _alike(comm, name, kind):
@@ -207,7 +210,10 @@ class Solver:
     def __init__(self, method="capstan_sstep_gmres", *, comm=None, **options):
         self._handle = ctypes.c_void_p()
         self._comm = _communicator(comm)
-        self._kept, self._kept_test, self._failure = {}, None, None
+        self._kept, self._kept_test = {}, None
+        # What a function has raised. Functions hold this, and not the solver: its end is collective, and comes with the last
+        # reference on all ranks, not when a garbage collector finds a circle.
+        self._raised = []
         self._rows, self._zero_guess = None, False
         text = _together(self._comm, lambda: json.dumps(dict(options, method=method)))
         self._check(_library.capstan_create_f(ctypes.c_int(self._comm.py2f()), text.encode(), ctypes.byref(self._handle)))
@@ -228,17 +234,23 @@ class Solver:
     def _check(self, status):
         if status == 0:
             return
-        failure, self._failure = self._failure, None
+        cause = self._take_failure() if status == _CALLBACK else None
         text = (_library.capstan_error_text(self._handle) or b"").decode(errors="replace")
-        error = (InputError if status == _INPUT else CapstanError)(status, text)
-        if status == _CALLBACK and failure is not None:
-            if not isinstance(failure, Exception):
-                raise failure  # such as KeyboardInterrupt
-            raise error from failure
-        raise error
+        try:
+            if cause is not None and not isinstance(cause, Exception):
+                raise cause  # such as KeyboardInterrupt
+            raise (InputError if status == _INPUT else CapstanError)(status, text) from cause
+        finally:
+            cause = None
+
+    def _take_failure(self):
+        failure = self._raised[0] if self._raised else None
+        self._raised.clear()
+        return failure
 
     def _callback(self, function, rows):
         """The function on arrays of a rank's rows, as C calls it. What it raises is raised again after the solve."""
+        raised = self._raised
 
         def apply(_, source, target):
             try:
@@ -251,7 +263,8 @@ class Solver:
                     numpy.ctypeslib.as_array(target, (rows,))[:] = y
                 return 0
             except BaseException as error:  # pylint: disable=broad-except
-                self._failure = error
+                if not raised:
+                    raised.append(error)
                 return 1
 
         return _APPLY(apply)
@@ -331,17 +344,18 @@ class Solver:
                 raise TypeError(f"callback: found {type(function).__name__}; allowed: a function")
             return function is not None
 
-        given = _together(self._comm, is_given)
+        comm, raised = self._comm, self._raised
+        given = _together(comm, is_given)
 
         def test(_, iteration, residuals, __):
-            if given and iteration > 0 and self._failure is None:
+            if given and iteration > 0 and not raised:
                 try:
                     function(residuals[0])
                 except BaseException as error:  # pylint: disable=broad-except
-                    self._failure = error
-            return int(self._comm.allreduce(self._failure is not None, op=max))
+                    raised.append(error)
+            return int(comm.allreduce(bool(raised), op=max))
 
-        callback = _TEST(test) if self._comm.allreduce(given, op=max) else _TEST()
+        callback = _TEST(test) if comm.allreduce(given, op=max) else _TEST()
         self._check(_library.capstan_set_test(self._handle, callback, None))
         self._kept_test = callback
 
@@ -358,6 +372,7 @@ class Solver:
             self._check(_library.capstan_set_zero_guess(self._handle, ctypes.c_int(zero)))
             self._zero_guess = zero
         outcome = _Outcome(size=ctypes.sizeof(_Outcome))
+        self._raised.clear()
         self._check(_library.capstan_solve(self._handle, ctypes.c_void_p(b.ctypes.data), ctypes.c_void_p(x.ctypes.data),
                                            ctypes.byref(outcome)))
         self._share_failure()
@@ -367,9 +382,12 @@ class Solver:
         """What a function has raised on a rank in a solve that has an outcome all the same ends it on all ranks."""
         if not any(isinstance(each, (_APPLY, _TEST)) and each for each in (*self._kept.values(), self._kept_test)):
             return
-        failure, self._failure = self._failure, None
+        failure = self._take_failure()
         if self._comm.allreduce(failure is not None, op=max):
-            raise failure or CapstanError(_CALLBACK, "a function or the callback of another rank has failed")
+            try:
+                raise failure or CapstanError(_CALLBACK, "a function or the callback of another rank has failed")
+            finally:
+                failure = None
 
     def _vectors(self, b, x0):
         b = _vector("b", b, self._rows)
@@ -419,13 +437,16 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
     _alike(comm, "M", "None" if M is None else "a name" if isinstance(M, str) else "a matrix or function")
     options.setdefault("max_iterations", min(10 * comm.allreduce(vector.size), 2**31 - 1))
     solver = Solver(method, comm=comm, **options)
-    solver.set_operator(A, rows=vector.size if callable(A) else None)
-    if M is not None and not isinstance(M, str):
-        solver.set_preconditioner(M)
-    if comm.allreduce(callback is not None, op=max):
-        scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
-        solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
-    result = solver.solve(vector, x0)
+    try:
+        solver.set_operator(A, rows=vector.size if callable(A) else None)
+        if M is not None and not isinstance(M, str):
+            solver.set_preconditioner(M)
+        if comm.allreduce(callback is not None, op=max):
+            scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
+            solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
+        result = solver.solve(vector, x0)
+    finally:
+        solver.close()  # also where its reference stays in a traceback
     if not numpy.isfinite(result.residual):
         warnings.warn(f"capstan.solve: {result.reason}", RuntimeWarning, stacklevel=2)
     return result
