@@ -18,6 +18,7 @@
 #include "adapters/driver/host_vectors.hpp"
 #include "adapters/driver/start_trilinos.hpp"
 #include "belos_ext/manager/asked_solver.hpp"
+#include "belos_ext/manager/system_numbers.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/shared_text.hpp"
@@ -33,6 +34,8 @@ MPI_Comm rawOf(const Communicator& comm) { return *dynamic_cast<const Teuchos::M
 
 Teuchos::RCP<const Communicator> ownOf(MPI_Comm comm) {
   try {
+    // Duplicates share a count of systems that is there before them: solvers that live together keep theirs apart.
+    SystemNumbers::of(Teuchos::MpiComm<int>(comm));
     return driver::ownCommunicator(comm);
   } catch (const std::runtime_error& error) {
     throw Error(CAPSTAN_ERROR_MPI, error.what());

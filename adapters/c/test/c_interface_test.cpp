@@ -614,6 +614,36 @@ TEST(CInterface, SolvesWithinASolve) {
   EXPECT_EQ(context.status, CAPSTAN_ERROR_ORDER);
 }
 
+/// What three solves of a system took.
+using Took = std::vector<std::array<std::int64_t, 3>>;
+void solveOnce(capstan_solver* solver, const Line& line, Took& took) {
+  const auto outcome = solve(solver, line).outcome;
+  EXPECT_EQ(outcome.converged, 1) << capstan_reason_text(outcome.reason);
+  took.push_back({outcome.iterations, outcome.operator_applications,
+                  outcome.reductions_blocking + outcome.reductions_nonblocking});
+}
+
+TEST(CInterface, KeepsApartWhatItLearnsOfSystemsThatAreAliveTogether) {
+  for (const std::string method : {"capstan_sstep_gmres", "capstan_cg, parameters: {Polynomial Degree: 4}"}) {
+    SCOPED_TRACE(method);
+    std::array<Line, 2> lines{Line(53, 1.0), Line(53, 0.005)};
+    std::array<Handle, 4> solvers;
+    for (std::size_t i = 0; i < solvers.size(); ++i) {
+      Line& line = lines[i % 2];
+      solvers[i] = make("{tolerance: 1e-9, max_iterations: 400, method: " + method + "}");
+      ASSERT_EQ(capstan_set_operator(solvers[i].get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+    }
+    std::array<Took, 2> oneByOne, inTurn;
+    for (std::size_t i = 0; i < 2; ++i) {
+      for (int k = 0; k < 3; ++k) solveOnce(solvers[i].get(), lines[i], oneByOne[i]);
+    }
+    for (int k = 0; k < 3; ++k) {
+      for (std::size_t i = 0; i < 2; ++i) solveOnce(solvers[2 + i].get(), lines[i], inTurn[i]);
+    }
+    EXPECT_EQ(inTurn, oneByOne);
+  }
+}
+
 TEST(CInterface, SaysWhatIsWrongInTheText) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"method: capstan_gc", "did you mean"},
