@@ -28,7 +28,8 @@ struct Context {
   int symmetric = -1;    ///< as it has been told
   bool hasPreconditioner = false, zeroGuess = false;
   PetscLayout rows = nullptr;       ///< of that solver
-  Vec in = nullptr, out = nullptr;  ///< A and M are applied to these, over arrays of Capstan's
+  Vec in = nullptr, out = nullptr;  ///< A and M are applied to these,
+  bool inPlace = false;             ///< over arrays of Capstan's, or else over copies
   bool solves = false;              ///< now
   PetscErrorCode failure{};
   PetscInt told = -1;  ///< the iteration that monitors have seen

@@ -65,11 +65,32 @@ PetscErrorCode applyToCopies(KSP ksp, bool product, const double* x, double* y) 
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
-PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
+/// Whether a vector can have an array of a rank's rows as its entries: none of parts, and none with room for ghosts
+/// behind the rows, where the program's A and M write.
+PetscErrorCode takesArrays(Vec v, bool* takes) {
   PetscFunctionBegin;
   PetscBool nested = PETSC_FALSE;
-  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(contextOf(ksp).in), VECNEST, &nested));
-  PetscCall(nested ? applyToCopies(ksp, product, x, y) : applyInPlace(ksp, product, x, y));
+  Vec withGhosts = nullptr;
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(v), VECNEST, &nested));
+  PetscCall(VecGhostGetLocalForm(v, &withGhosts));
+  *takes = !nested && (withGhosts == nullptr || withGhosts == v);
+  PetscCall(VecGhostRestoreLocalForm(v, &withGhosts));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+/// Vectors that A and M are applied to.
+PetscErrorCode takeVectors(KSP ksp) {
+  PetscFunctionBegin;
+  Context& context = contextOf(ksp);
+  if (context.in == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.in));
+  if (context.out == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.out));
+  PetscCall(takesArrays(context.in, &context.inPlace));
+  PetscFunctionReturn(PetscErrorCode(0));
+}
+
+PetscErrorCode act(KSP ksp, bool product, const double* x, double* y) {
+  PetscFunctionBegin;
+  PetscCall(contextOf(ksp).inPlace ? applyInPlace(ksp, product, x, y) : applyToCopies(ksp, product, x, y));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -282,8 +303,7 @@ PetscErrorCode solve(KSP ksp) {
   PetscCall(checkUse(ksp));
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(takeSolver(ksp, a));
-  if (context.in == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.in));
-  if (context.out == nullptr) PetscCall(VecDuplicate(ksp->vec_rhs, &context.out));
+  PetscCall(takeVectors(ksp));
   PetscCall(takeLimits(ksp));
   PetscCall(tellWhatIsKnown(ksp, a));
   ksp->reason = KSP_CONVERGED_ITERATING;

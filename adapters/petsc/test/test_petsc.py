@@ -196,6 +196,18 @@ class OwnPrograms(Programs):
                 self.assertLess(float(found[3]), 1e-8, text)
                 self.assertLess(float(found[4]), 1e-6, text)
 
+    def test_vectors_with_ghosts(self):
+        """A of the program writes entries of other ranks behind the rows of the vector that it is given."""
+        program = self.compiled("ghosts", HERE / "ghosts.c")
+        own = ("-own_ksp_type", "gmres", "-own_ksp_pc_side", "right", "-own_ksp_gmres_restart", 300, "-own_ksp_rtol", 1e-8)
+        for ranks in (1, 2):
+            with self.subTest(f"{ranks} ranks"):
+                text = run(MPIEXEC, "-n", ranks, program, "-dll_append", LIBRARY, *own, "-n", 200, "-ksp_type", "capstan_gmres",
+                           "-ksp_gmres_restart", 300, "-ksp_rtol", 1e-8)
+                found = re.search(r"own (\d+), other (\d+), residual (\S+)", text)
+                self.assertLessEqual(abs(int(found[1]) - int(found[2])), 1, text)
+                self.assertLess(float(found[3]), 1.1e-8, text)
+
     def test_a_saddle_point_with_nested_solvers(self):
         """By PCFIELDSPLIT: the same outer iterations and the same solution with Capstan inside, outside, and both."""
         program = self.compiled("nested", HERE / "nested.c")
