@@ -3,6 +3,7 @@
 #include <Teuchos_Comm.hpp>
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <vector>
@@ -60,6 +61,29 @@ double measured(MPI_Comm comm, int sizeClass) {
   return seconds[samples / 2];
 }
 
+/// The size classes of which reductions were counted on this rank, a bit for each.
+std::uint32_t sizesOf(const ReductionCounters& spent) {
+  static_assert(std::tuple_size<decltype(spent.nonblockingBySize)>::value <= 32, "a bit for each");
+  std::uint32_t sizes = 0;
+  for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
+    if (spent.nonblockingBySize[k] != 0) sizes |= std::uint32_t(1) << k;
+  }
+  return sizes;
+}
+
+/// What this rank's reductions would have taken; `sizes`, the same on all ranks, are measured where they are not known.
+double aloneSeconds(MPI_Comm comm, std::uint32_t sizes, const ReductionCounters& spent) {
+  Times& times = timesOf(comm);
+  double seconds = 0;
+  for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
+    if (((sizes >> k) & 1U) == 0) continue;
+    const int size = static_cast<int>(k);
+    if (times.count(size) == 0) times[size] = measured(comm, size);
+    seconds += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
+  }
+  return seconds;
+}
+
 #endif
 
 }  // namespace
@@ -70,16 +94,13 @@ OverlapSeconds measureOverlap(const Teuchos::Comm<int>& comm, const ReductionCou
 #if defined(HAVE_TEUCHOS_MPI) && MPI_VERSION >= 3
   if (const auto* const mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm)) {
     const MPI_Comm raw = *mpi->getRawMpiComm();
-    Times& times = timesOf(raw);
-    for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
-      if (spent.nonblockingBySize[k] == 0) continue;
-      const int size = static_cast<int>(k);
-      if (times.count(size) == 0) times[size] = measured(raw, size);
-      own.alone += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
-    }
-    double sums[2] = {own.wait, own.alone};
-    if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, raw) == MPI_SUCCESS) {
-      return {sums[0] / comm.getSize(), sums[1] / comm.getSize()};
+    // Ranks may have counted other sizes than others, in solves on parts of the communicator; each takes part in all.
+    std::uint32_t sizes = sizesOf(spent);
+    if (MPI_Allreduce(MPI_IN_PLACE, &sizes, 1, MPI_UINT32_T, MPI_BOR, raw) == MPI_SUCCESS) {
+      double sums[2] = {own.wait, aloneSeconds(raw, sizes, spent)};
+      if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, raw) == MPI_SUCCESS) {
+        return {sums[0] / comm.getSize(), sums[1] / comm.getSize()};
+      }
     }
   }
 #endif

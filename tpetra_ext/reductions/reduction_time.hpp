@@ -22,9 +22,10 @@ struct OverlapSeconds {
 /// Compares the nonblocking reductions counted in `spent` with the same ones done alone: for every size the median of
 /// five, measured here, times their number.
 ///
-/// Collective: one all-reduce for the means, and seven for every size that has not been measured over this communicator
-/// before; counters() and eventLog() do not see them. Measured times are kept with the communicator. `alone` is 0 on
-/// one rank, and NaN when MPI reports an error or without MPI-3.
+/// Collective, whatever each rank has counted: two all-reduces, for the sizes and the means, and seven for every size
+/// that some rank has counted and that has not been measured over this communicator before; counters() and eventLog()
+/// do not see them. Measured times are kept with the communicator. `alone` is 0 on one rank, and NaN when MPI reports
+/// an error or without MPI-3.
 OverlapSeconds measureOverlap(const Teuchos::Comm<int>& comm, const ReductionCounters& spent);
 
 }  // namespace capstan
