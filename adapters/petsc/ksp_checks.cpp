@@ -62,6 +62,12 @@ PetscErrorCode checkUse(KSP ksp) {
                "KSPConvergedDefault() without a context of KSPConvergedDefaultCreate()");
     PetscCheck(!defaultTest(ksp).mininitialrtol, commOf(ksp), PETSC_ERR_SUP,
                "Capstan's methods measure residuals over b, or over the first residual, not over the smaller one");
+    PetscCheck(!tests(ksp) || ksp->chknorm < 0, commOf(ksp), PETSC_ERR_SUP,
+               "Capstan's methods test every norm: no first iteration for it can be set");
+#if PETSC_VERSION_GE(3, 20, 0)
+    PetscCheck(!tests(ksp) || ksp->min_it <= 0, commOf(ksp), PETSC_ERR_SUP,
+               "Capstan's methods have no least number of iterations");
+#endif
   }
   PetscCall(checkSizes(ksp));
   PetscCall(checkMemory(ksp));

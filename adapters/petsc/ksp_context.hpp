@@ -32,8 +32,9 @@ struct Context {
   bool inPlace = false;             ///< over arrays of Capstan's, or else over copies
   bool solves = false;              ///< now
   PetscErrorCode failure{};
-  PetscInt told = -1;  ///< the iteration that monitors have seen
-  PetscReal norm0 = 0;
+  PetscInt told = -1;     ///< the iteration that monitors have seen
+  PetscReal norm0 = -1;   ///< divtol is a factor of it; negative: not known
+  bool toldLate = false;  ///< it is the first norm that was told, but not that of the guess
 };
 
 inline Context& contextOf(KSP ksp) { return *static_cast<Context*>(ksp->data); }
@@ -43,6 +44,9 @@ inline bool testsByDefault(KSP ksp) { return ksp->converged == KSPConvergedDefau
 inline const KSPConvergedDefaultCtx& defaultTest(KSP ksp) {
   return *static_cast<const KSPConvergedDefaultCtx*>(ksp->cnvP);
 }
+
+/// Whether it is tested, with PETSc's own tolerances.
+inline bool tests(KSP ksp) { return testsByDefault(ksp) && ksp->normtype != KSP_NORM_NONE; }
 
 /// The text that a solver is made from.
 std::string textOf(const Context& context);
@@ -54,6 +58,16 @@ PetscErrorCode check(KSP ksp, int status, const capstan_solver* solver);
 PetscErrorCode hasLayout(Vec v, PetscLayout layout, bool* has);
 /// An error where this solve cannot be: sizes, a test without what it needs, a call from within. The same on all ranks.
 PetscErrorCode checkUse(KSP ksp);
+
+/// What divtol refers to, as PETSc has it: || b ||, but the residual of the guess where that is zero, or with
+/// initialrtol. A reduction, where the guess is not said to be zero.
+PetscErrorCode measureRhs(KSP ksp);
+/// Monitors, the residual history, and what ends a solve that Capstan knows nothing of: divtol, and a test of the
+/// application's own.
+PetscErrorCode watch(KSP ksp, PetscInt iteration, PetscReal norm);
+/// The same for the residual of the guess, where somebody looks at it: some methods ask for the test after the first
+/// iteration only.
+PetscErrorCode watchGuess(KSP ksp);
 
 /// What a KSP does, for its table of functions. \{
 PetscErrorCode setUp(KSP ksp);

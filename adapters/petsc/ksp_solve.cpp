@@ -102,47 +102,9 @@ int note(void* ksp, PetscErrorCode failure) {
 int multiply(void* ksp, const double* x, double* y) { return note(ksp, act(static_cast<KSP>(ksp), true, x, y)); }
 int precondition(void* ksp, const double* r, double* z) { return note(ksp, act(static_cast<KSP>(ksp), false, r, z)); }
 
-/// Monitors, the residual history, and what ends a solve that Capstan knows nothing of: divtol, and a test of the
-/// application's own.
-PetscErrorCode watch(KSP ksp, PetscInt iteration, PetscReal norm) {
-  PetscFunctionBegin;
-  Context& context = contextOf(ksp);
-  if (iteration <= context.told) PetscFunctionReturn(PetscErrorCode(0));
-  if (context.told < 0) context.norm0 = norm;
-  context.told = iteration;
-  ksp->its = iteration;
-  ksp->rnorm = norm;
-  PetscCall(KSPLogResidualHistory(ksp, norm));
-  PetscCall(KSPMonitor(ksp, iteration, norm));
-  if (ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PetscErrorCode(0));
-  if (!testsByDefault(ksp)) {
-    PetscCall((*ksp->converged)(ksp, iteration, norm, &ksp->reason, ksp->cnvP));
-  } else if (ksp->divtol > 0 && norm >= ksp->divtol * context.norm0 && context.norm0 > 0) {
-    ksp->reason = KSP_DIVERGED_DTOL;
-  }
-  PetscFunctionReturn(PetscErrorCode(0));
-}
 int test(void* object, int iteration, const double* residuals, int /*columns*/) {
   const auto ksp = static_cast<KSP>(object);
   return note(object, watch(ksp, iteration, residuals[0])) != 0 || ksp->reason != KSP_CONVERGED_ITERATING ? 1 : 0;
-}
-
-/// The residual of the guess, for those who look at it; some methods ask for the test after the first iteration only.
-PetscErrorCode watchGuess(KSP ksp) {
-  PetscFunctionBegin;
-  const bool looks = ksp->numbermonitors > 0 || ksp->res_hist != nullptr || !testsByDefault(ksp);
-  if (!looks || ksp->normtype == KSP_NORM_NONE) PetscFunctionReturn(PetscErrorCode(0));
-  const Vec r = contextOf(ksp).out;
-  PetscReal norm = 0;
-  if (ksp->guess_zero) {
-    PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &norm));
-  } else {
-    PetscCall(apply(ksp, true, ksp->vec_sol, r));
-    PetscCall(VecAYPX(r, -1, ksp->vec_rhs));
-    PetscCall(VecNorm(r, NORM_2, &norm));
-  }
-  PetscCall(watch(ksp, 0, norm));
-  PetscFunctionReturn(PetscErrorCode(0));
 }
 
 /// Whether M does nothing: no preconditioner, and no null space to take out.
@@ -203,8 +165,7 @@ PetscErrorCode tellWhatIsKnown(KSP ksp, Mat a) {
 PetscErrorCode takeLimits(KSP ksp) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
-  const bool tolerances = testsByDefault(ksp) && ksp->normtype != KSP_NORM_NONE;
-  const PetscReal relative = tolerances ? ksp->rtol : 0, absolute = tolerances ? ksp->abstol : 0;
+  const PetscReal relative = tests(ksp) ? ksp->rtol : 0, absolute = tests(ksp) ? ksp->abstol : 0;
   const auto limit = static_cast<int>(std::min<PetscInt>(ksp->max_it, std::numeric_limits<int>::max() / 2));
   PetscCall(check(ksp, context.limits.tell(context.solver, relative, absolute, limit), context.solver));
   PetscFunctionReturn(PetscErrorCode(0));
@@ -304,6 +265,7 @@ PetscErrorCode solve(KSP ksp) {
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
   PetscCall(takeSolver(ksp, a));
   PetscCall(takeVectors(ksp));
+  PetscCall(measureRhs(ksp));
   PetscCall(takeLimits(ksp));
   PetscCall(tellWhatIsKnown(ksp, a));
   ksp->reason = KSP_CONVERGED_ITERATING;

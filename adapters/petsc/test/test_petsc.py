@@ -208,6 +208,29 @@ class OwnPrograms(Programs):
                 self.assertLessEqual(abs(int(found[1]) - int(found[2])), 1, text)
                 self.assertLess(float(found[3]), 1.1e-8, text)
 
+    def guess(self, method, own, *options, ranks=1, given=()):
+        """(iterations, reason) of a type of PETSc's and of Capstan's method, from a guess."""
+        both = [word for prefix in ("-own_", "-") for key, value in options for word in (f"{prefix}ksp_{key}", value)]
+        text = run(MPIEXEC, "-n", ranks, self.compiled("guess", HERE / "guess.c"), "-dll_append", LIBRARY, "-own_ksp_type", own,
+                   "-own_ksp_pc_side", "right", "-ksp_type", method, *given, *both)
+        found = re.search(r"own (\d+) \((\w+)\), other (\d+) \((\w+)\)", text)
+        return (int(found[1]), found[2]), (int(found[3]), found[4])
+
+    def test_divergence_is_measured_over_b(self):
+        """Also from a guess whose residual is far below b, and rises again after an iteration, or above it; over that of the guess
+        where PETSc is told so. Monitors change nothing."""
+        first = (("converged_use_initial_residual_norm", 1),)
+        for distance, also, reason in ((1e-3, (), "CONVERGED_RTOL"), (1e3, (), "DIVERGED_DTOL"), (1e3, first, "CONVERGED_RTOL")):
+            for more in ((), (("monitor", ":/dev/null"),)):
+                with self.subTest(f"{distance}, {also}, {more}"):
+                    own, other = self.guess("capstan_bicgstab", "bcgs", ("rtol", 1e-8), ("divtol", 1.5), *also, *more,
+                                            given=("-distance", distance))
+                    self.assertEqual((own[1], other[1]), (reason, reason))
+
+    def test_settings_that_have_no_meaning_here(self):
+        with self.assertRaisesRegex(AssertionError, "test every norm"):
+            self.guess("capstan_gmres", "gmres", ("check_norm_iteration", 3))
+
     def test_a_saddle_point_with_nested_solvers(self):
         """By PCFIELDSPLIT: the same outer iterations and the same solution with Capstan inside, outside, and both."""
         program = self.compiled("nested", HERE / "nested.c")
