@@ -41,35 +41,44 @@ void require(int code) {
   if (code != MPI_SUCCESS) throw std::runtime_error("capstan: MPI refuses an attribute of a communicator");
 }
 
+int madeKey(MPI_Comm_copy_attr_function* copy) {
+  int made = MPI_KEYVAL_INVALID;
+  require(MPI_Comm_create_keyval(copy, deleteObjects, &made, nullptr));
+  return made;
+}
+
 /// Made once, and given back with MPI itself.
-int keyOfObjects() {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    require(MPI_Comm_create_keyval(copyObjects, deleteObjects, &made, nullptr));
-    return made;
-  }();
+int keyOfObjects(Duplicates duplicates) {
+  if (duplicates == Duplicates::BeginAnew) {
+    static const int key = madeKey(MPI_COMM_NULL_COPY_FN);
+    return key;
+  }
+  static const int key = madeKey(copyObjects);
   return key;
 }
 
-Objects& objectsOf(MPI_Comm comm) {
+Objects& objectsOf(MPI_Comm comm, Duplicates duplicates) {
   void* found = nullptr;
   int isThere = 0;
-  require(MPI_Comm_get_attr(comm, keyOfObjects(), static_cast<void*>(&found), &isThere));
+  const int key = keyOfObjects(duplicates);
+  require(MPI_Comm_get_attr(comm, key, static_cast<void*>(&found), &isThere));
   if (isThere != 0) return *static_cast<Objects*>(found);
   auto made = std::make_unique<Objects>();
-  require(MPI_Comm_set_attr(comm, keyOfObjects(), made.get()));
+  require(MPI_Comm_set_attr(comm, key, made.get()));
   return *made.release();
 }
 
 #endif
 
-Objects& objectsOf(const Teuchos::Comm<int>& comm) {
+Objects& objectsOf(const Teuchos::Comm<int>& comm, Duplicates duplicates) {
 #ifdef HAVE_TEUCHOS_MPI
-  if (const auto* mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm)) return objectsOf(*mpi->getRawMpiComm());
+  if (const auto* mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm))
+    return objectsOf(*mpi->getRawMpiComm(), duplicates);
 #endif
   if (dynamic_cast<const Teuchos::SerialComm<int>*>(&comm) != nullptr) {
-    static auto* const serial = new Objects;
-    return *serial;
+    static auto* const shared = new Objects;
+    static auto* const own = new Objects;
+    return duplicates == Duplicates::Share ? *shared : *own;
   }
   throw std::invalid_argument("capstan: nothing can be kept with a communicator of type " + comm.description());
 }
@@ -77,10 +86,10 @@ Objects& objectsOf(const Teuchos::Comm<int>& comm) {
 }  // namespace
 
 std::shared_ptr<void> keptWith(const Teuchos::Comm<int>& comm, const std::string& name,
-                               const std::function<std::shared_ptr<void>()>& make) {
+                               const std::function<std::shared_ptr<void>()>& make, Duplicates duplicates) {
   const auto find = [&](std::shared_ptr<void> otherwise) {
     const std::lock_guard<std::mutex> lock(mutex());
-    std::shared_ptr<void>& object = objectsOf(comm)[name];
+    std::shared_ptr<void>& object = objectsOf(comm, duplicates)[name];
     if (object == nullptr) object = std::move(otherwise);
     return object;
   };

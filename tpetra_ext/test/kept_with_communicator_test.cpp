@@ -7,6 +7,8 @@
 #include <Tpetra_Core.hpp>
 #include <chrono>
 #include <future>
+#include <memory>
+#include <string>
 #include <thread>
 
 namespace {
@@ -43,6 +45,25 @@ TEST(KeptWithCommunicator, ADuplicateSharesAndAPartBeginsAnew) {
   EXPECT_EQ(counterOf(*part), 0);
   counterOf(*part) = 9;
   EXPECT_EQ(counterOf(*world), 4);
+}
+
+TEST(KeptWithCommunicator, ADuplicateHasNothingOfWhatBeginsAnew) {
+  const Teuchos::MpiComm<int> world(MPI_COMM_WORLD);
+  const auto make = [] { return std::make_shared<int>(0); };
+  const auto kept = [&](const Comm& comm, Duplicates duplicates) {
+    return keptWith(comm, "begins anew", make, duplicates);
+  };
+  Teuchos::RCP<const Comm> original = world.duplicate();
+  const std::weak_ptr<void> own = kept(*original, Duplicates::BeginAnew);
+  const std::weak_ptr<void> shared = kept(*original, Duplicates::Share);
+  EXPECT_NE(own.lock(), shared.lock());
+  EXPECT_EQ(own.lock(), kept(*original, Duplicates::BeginAnew));
+  const auto twin = original->duplicate();
+  EXPECT_NE(own.lock(), kept(*twin, Duplicates::BeginAnew));
+  EXPECT_EQ(shared.lock(), kept(*twin, Duplicates::Share));
+  original = Teuchos::null;
+  EXPECT_TRUE(own.expired());
+  EXPECT_FALSE(shared.expired());
 }
 
 TEST(KeptWithCommunicator, SerialOnesShareTheirs) {

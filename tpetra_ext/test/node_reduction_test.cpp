@@ -183,7 +183,7 @@ TEST(NodeReduction, IsMpisOwnWhereThereIsNothingToGain) {
   EXPECT_THROW(reductionBy(*world(), ReductionStrategy::NodeAware, -1), std::invalid_argument);
 }
 
-/// A duplicate shares what is kept with its original, but not its route.
+/// A duplicate shares much that is kept with its original, but not its route.
 TEST(NodeReduction, BelongsToOneCommunicator) {
   if (world()->getSize() < 3) return;
   const auto chosen = reductionBy(*world(), ReductionStrategy::NodeAware, 2);
@@ -194,6 +194,25 @@ TEST(NodeReduction, BelongsToOneCommunicator) {
   auto values = part<double>(world()->getRank(), 5, 1);
   resetMpiCalls();
   AllReduce(copy).run(values.data(), 5);
+  EXPECT_EQ(allReduces(), (world()->getSize() + 1) / 2);
+  expectSum(values, 1);
+}
+
+/// The route was found by the number of a handle. A duplicate inherited it, and had it when MPI gave the number to
+/// another communicator.
+TEST(NodeReduction, EndsWithItsCommunicator) {
+  if (world()->getSize() < 3) return;
+  CommPtr original = world()->duplicate();
+  std::weak_ptr<NodeReduction> route = reductionBy(*original, ReductionStrategy::NodeAware, 2).route;
+  EXPECT_FALSE(route.expired());
+  const CommPtr copy = original->duplicate();
+  original = Teuchos::null;
+  EXPECT_TRUE(route.expired());
+  const CommPtr next = copy->duplicate();  // perhaps with the handle that the first one had
+  const ReductionRouteScope scope(reductionBy(*next, ReductionStrategy::NodeAware, 2).route);
+  auto values = part<double>(world()->getRank(), 5, 1);
+  resetMpiCalls();
+  AllReduce(next).run(values.data(), 5);
   EXPECT_EQ(allReduces(), (world()->getSize() + 1) / 2);
   expectSum(values, 1);
 }

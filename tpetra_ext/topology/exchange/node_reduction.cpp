@@ -308,15 +308,17 @@ ChosenReduction reductionBy(const Teuchos::Comm<int>& comm, ReductionStrategy st
   if (nodes.nodes() == 1) return {nullptr, "mpi: all ranks are on one node"};
   if (nodes.largestNode() == 1) return {nullptr, "mpi: each rank is on a node of its own"};
   const bool tuned = strategy == ReductionStrategy::Tuned;
-  // A channel says that it is MPI's. A duplicate shares what is kept with its original, which sums there alone.
+  // A channel says that it is MPI's.
   const MPI_Comm raw = *dynamic_cast<const Teuchos::MpiComm<int>&>(comm).getRawMpiComm();
-  const std::string name = "capstan " + toString(strategy) + " reductions of " + std::to_string(MPI_Comm_c2f(raw)) +
-                           ", " + std::to_string(ranksPerNode) + " ranks a node";
-  const auto route = std::static_pointer_cast<NodeReduction>(keptWith(comm, name, [&] {
+  const std::string name =
+      "capstan " + toString(strategy) + " reductions, " + std::to_string(ranksPerNode) + " ranks a node";
+  const auto make = [&] {
     auto made = std::make_shared<NodeReduction>(raw, nodes);
     if (tuned) made->measure(roundsOfSetup, leastGain);
     return made;
-  }));
+  };
+  // It knows the communicator by its handle, which MPI uses again for another one: it must be gone before that.
+  const auto route = std::static_pointer_cast<NodeReduction>(keptWith(comm, name, make, Duplicates::BeginAnew));
   return {route, tuned ? reasonOf(*route) : "node-aware, as asked for"};
 }
 

@@ -87,8 +87,9 @@ struct ChosenReduction {
   std::string reason;                    ///< a sentence for people
 };
 
-/// What is made, and measured, is kept with the communicator. ranksPerNode: as for MatrixPattern. Where each node has
-/// one rank, or one node all, sums are MPI's own. Throws std::invalid_argument for a negative ranksPerNode. Collective.
+/// What is made, and measured, is kept with the communicator, a duplicate having its own. ranksPerNode: as for
+/// MatrixPattern. Where each node has one rank, or one node all, sums are MPI's own. Throws std::invalid_argument for a
+/// negative ranksPerNode. Collective.
 ChosenReduction reductionBy(const Teuchos::Comm<int>& comm, ReductionStrategy strategy, int ranksPerNode);
 
 }  // namespace capstan::topology
