@@ -21,6 +21,7 @@
 #include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 #include "tpetra_ext/node_queue.hpp"
+#include "tpetra_ext/operators/same_maps.hpp"
 
 namespace capstan {
 namespace {
@@ -193,9 +194,8 @@ class GhostZone<Types>::Builder {
 
 template <class Types>
 bool GhostZone<Types>::fits(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m) {
-  const auto same = [&a](const auto& map) {
-    return map->getGlobalNumElements() == a.getRowMap()->getGlobalNumElements() && map->locallySameAs(*a.getRowMap());
-  };
+  using Map = typename Types::Map;
+  const auto same = [&a](const auto& map) { return sameHere(ComparedMap<Map>{map}, *a.getRowMap()); };
   const auto counts = [](const CrsMatrix& f) {
     return static_cast<double>(f.getGlobalNumEntries()) <= std::ldexp(1.0, std::numeric_limits<Scalar>::digits);
   };

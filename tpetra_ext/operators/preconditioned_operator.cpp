@@ -17,6 +17,7 @@
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/counted_passes.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
+#include "tpetra_ext/operators/same_maps.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/trace.hpp"
@@ -302,10 +303,10 @@ auto PreconditionedOperator<Types>::explicitPreconditioner() const
   const Teuchos::RCP<const Operator>& m = hasLeft() ? left_.op : right_.op;
   const auto matrix = Teuchos::rcp_dynamic_cast<const CrsMatrix>(m);
   if (matrix.is_null()) return Teuchos::rcp_dynamic_cast<const ExplicitPreconditioner<Types>>(m);
-  if (!matrix->isFillComplete() || !matrix->getRowMap()->locallySameAs(*matrix->getDomainMap()) ||
-      !matrix->getRowMap()->locallySameAs(*matrix->getRangeMap())) {
-    return Teuchos::null;
-  }
+  const auto same = [&matrix](const auto& map) {
+    return sameHere(ComparedMap<typename Types::Map>{map}, *matrix->getRowMap());
+  };
+  if (!matrix->isFillComplete() || !same(matrix->getDomainMap()) || !same(matrix->getRangeMap())) return Teuchos::null;
   return Teuchos::rcp(new ExplicitPreconditioner<Types>("approximate inverse", matrix->getRowMap(), Teuchos::null,
                                                         typename Types::Scalar(1), {{matrix}}));
 }
