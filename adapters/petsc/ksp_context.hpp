@@ -22,6 +22,7 @@ struct Context {
   std::string method;
   std::vector<Setting> settings;
   bool relativeToGuess = false;  ///< residuals are measured over the first one, not over b
+  bool zeroRhs = false;          ///< b is zero, and the guess may be another
   capstan_solver* solver = nullptr;
   std::string text;      ///< of that solver
   c::ToldLimits limits;  ///< of that solver
@@ -59,7 +60,7 @@ PetscErrorCode hasLayout(Vec v, PetscLayout layout, bool* has);
 /// An error where this solve cannot be: sizes, a test without what it needs, a call from within. The same on all ranks.
 PetscErrorCode checkUse(KSP ksp);
 
-/// What divtol refers to, as PETSc has it: || b ||, but the residual of the guess where that is zero, or with
+/// What rtol and divtol refer to, as PETSc has it: || b ||, but the residual of the guess where that is zero, or with
 /// initialrtol. A reduction, where the guess is not said to be zero.
 PetscErrorCode measureRhs(KSP ksp);
 /// Monitors, the residual history, and what ends a solve that Capstan knows nothing of: divtol, and a test of the

@@ -126,7 +126,8 @@ PetscErrorCode takeSolver(KSP ksp, Mat a) {
   PetscBool same = PETSC_FALSE;
   PetscLayout layout = nullptr;
   PetscCall(doesNothing(ksp, &nothing));
-  context.relativeToGuess = testsByDefault(ksp) && ksp->cnvP != nullptr && defaultTest(ksp).initialrtol;
+  context.relativeToGuess =
+      testsByDefault(ksp) && ksp->cnvP != nullptr && (defaultTest(ksp).initialrtol || context.zeroRhs);
   const std::string text = textOf(context);
   PetscCall(MatGetLayouts(a, &layout, nullptr));
   if (context.rows != nullptr) PetscCall(PetscLayoutCompare(context.rows, layout, &same));
@@ -263,9 +264,9 @@ PetscErrorCode solve(KSP ksp) {
   Mat a = nullptr;
   PetscCall(checkUse(ksp));
   PetscCall(PCGetOperators(ksp->pc, &a, nullptr));
+  PetscCall(measureRhs(ksp));
   PetscCall(takeSolver(ksp, a));
   PetscCall(takeVectors(ksp));
-  PetscCall(measureRhs(ksp));
   PetscCall(takeLimits(ksp));
   PetscCall(tellWhatIsKnown(ksp, a));
   ksp->reason = KSP_CONVERGED_ITERATING;

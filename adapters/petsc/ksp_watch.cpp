@@ -23,10 +23,12 @@ PetscErrorCode measureRhs(KSP ksp) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
   context.norm0 = -1;
+  context.zeroRhs = false;
   if (ksp->guess_zero || !tests(ksp) || defaultTest(ksp).initialrtol) PetscFunctionReturn(PetscErrorCode(0));
   PetscReal norm = 0;
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &norm));
   if (norm > 0) context.norm0 = norm;
+  context.zeroRhs = norm == 0;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 

@@ -231,6 +231,16 @@ class OwnPrograms(Programs):
         with self.assertRaisesRegex(AssertionError, "test every norm"):
             self.guess("capstan_gmres", "gmres", ("check_norm_iteration", 3))
 
+    def test_without_a_right_hand_side(self):
+        """rtol is measured over the residual of the guess."""
+        for ranks in (1, 2):
+            for distance in (1e-9, 1e9):
+                with self.subTest(f"{distance}, {ranks} ranks"):
+                    own, other = self.guess("capstan_gmres", "gmres", ("rtol", 1e-6), ("atol", 0), ("gmres_restart", 100), ranks=ranks,
+                                            given=("-zero", "-distance", distance))
+                    self.assertEqual((own[1], other[1]), ("CONVERGED_RTOL", "CONVERGED_RTOL"))
+                    self.assertLessEqual(abs(own[0] - other[0]), 1)
+
     def test_a_saddle_point_with_nested_solvers(self):
         """By PCFIELDSPLIT: the same outer iterations and the same solution with Capstan inside, outside, and both."""
         program = self.compiled("nested", HERE / "nested.c")
