@@ -253,6 +253,12 @@ class Solves(unittest.TestCase):
             gc.enable()
         self.assertEqual(left, 0)
 
+    def test_without_a_right_hand_side_x_is_zero(self):
+        for x0 in (None, mine(self.b), 1e-9 * mine(self.b)):
+            x, info = capstan.solve(self.rows, 0 * mine(self.b), x0, method="capstan_cg", comm=COMM)
+            self.assertEqual((info, numpy.abs(x).max()), (0, 0))
+        self.assertEqual(linalg.gmres(self.whole, 0 * self.b, self.b)[0].any(), False)
+
     def test_the_example_of_the_page(self):
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")
         example = re.search(r"begin example: python -->\s+```python\n(.*?)```", page, re.DOTALL)[1]

@@ -431,9 +431,9 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
                    **({} if restart is None else {"kspace": _whole("restart", restart, 1)}),
                    **({"preconditioner": M} if isinstance(M, str) else {}),
                    **({} if maxiter is None else {"max_iterations": _whole("maxiter", maxiter)})}
-        return vector, options
+        return vector, None if x0 is None else _vector("x0", x0, vector.size), options
 
-    vector, options = _together(comm, options_of)
+    vector, guess, options = _together(comm, options_of)
     _alike(comm, "M", "None" if M is None else "a name" if isinstance(M, str) else "a matrix or function")
     options.setdefault("max_iterations", min(10 * comm.allreduce(vector.size), 2**31 - 1))
     solver = Solver(method, comm=comm, **options)
@@ -444,7 +444,8 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         if comm.allreduce(callback is not None, op=max):
             scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
             solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
-        result = solver.solve(vector, x0)
+        # For b = 0 there is no relative tolerance: x is 0, as scipy has it.
+        result = solver.solve(vector, guess if comm.allreduce(bool(vector.any()), op=max) else None)
     finally:
         solver.close()  # also where its reference stays in a traceback
     if not numpy.isfinite(result.residual):
