@@ -1,5 +1,6 @@
 #include "adapters/hypre/agreement.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 
@@ -10,6 +11,11 @@ bool fits(HYPRE_ParVector vector, long long rows) {
   if (vector == nullptr || hypre_ParVectorLocalVector(vector) == nullptr) return false;
   const auto* const local = hypre_ParVectorLocalVector(vector);
   return hypre_VectorSize(local) == rows && (rows == 0 || hypre_VectorData(local) != nullptr);
+}
+bool isZero(HYPRE_ParVector vector) {
+  const auto* const local = hypre_ParVectorLocalVector(vector);
+  const double* const entries = hypre_VectorData(local);
+  return std::all_of(entries, entries + hypre_VectorSize(local), [](double entry) { return entry == 0; });
 }
 bool hasColumns(HYPRE_ParVector vector) { return hypre_VectorNumVectors(hypre_ParVectorLocalVector(vector)) != 1; }
 
@@ -82,11 +88,13 @@ Agreed agree(MPI_Comm comm, const Record& record, const Settings& settings, cons
   const bool same = record.solver != nullptr && record.text == text && record.comm == comm && call.a != nullptr &&
                     record.rows == rowsOf(call.a).count() && record.hasPreconditioner == has;
   const int number = numberOf(settings, text + (has ? "|M" : ""));
-  std::array<int, 4> most{static_cast<int>(mine), same ? 0 : 1, number, -1 - number};
-  MPI_Allreduce(MPI_IN_PLACE, most.data(), 4, MPI_INT, MPI_MAX, comm);
+  const bool zero = mine == Verdict::Fine && isZero(call.b);
+  std::array<int, 5> most{static_cast<int>(mine), same ? 0 : 1, number, -1 - number, zero ? 0 : 1};
+  MPI_Allreduce(MPI_IN_PLACE, most.data(), 5, MPI_INT, MPI_MAX, comm);
   const auto verdict = most[2] == -1 - most[3] ? static_cast<Verdict>(most[0]) : Verdict::Differ;
   const bool isArgument = verdict >= Verdict::Matrix && verdict <= Verdict::Solution;
-  return {verdict, most[1] != 0, isArgument ? static_cast<int>(verdict) - static_cast<int>(Verdict::Matrix) + 2 : 0,
+  return {verdict, most[1] != 0, most[4] == 0,
+          isArgument ? static_cast<int>(verdict) - static_cast<int>(Verdict::Matrix) + 2 : 0,
           reasonOf(verdict, settings)};
 }
 

@@ -30,6 +30,7 @@ enum class Verdict { Fine, ToHypre, Settings, Order, Matrix, RightHandSide, Solu
 struct Agreed {
   Verdict verdict;
   bool isNew;          ///< the solver is to be made anew
+  bool zero;           ///< b is zero
   int argument;        ///< the number of the wrong one; 0: another fault
   std::string reason;  ///< for people; empty: all is well
 };

@@ -1,7 +1,6 @@
 #include "adapters/hypre/solve.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdio>
@@ -124,19 +123,26 @@ int makeSolver(Record& record, const std::string& text, bool energy, MPI_Comm co
   return CAPSTAN_SUCCESS;
 }
 
-/// sqrt((b, M^-1 b)), as hypre measures residuals over it; 0 where that is not positive; -1 where b is zero.
+/// sqrt((b, M^-1 b)), as hypre measures residuals over it; 0 where that is not positive.
 double energyOf(Record& record, HYPRE_ParVector b) {
-  const double* const entries = dataOf(b);
-  std::array<double, 2> sums{0, std::inner_product(entries, entries + record.rows, entries, 0.0)};
+  double sum = 0;
   int failure = 1;
   try {
-    failure = energyPart(&record, entries, sums.data());
+    failure = energyPart(&record, dataOf(b), &sum);
   } catch (...) {  // a function in C++ of the application
   }
-  if (failure != 0) sums[0] = std::numeric_limits<double>::quiet_NaN();
-  MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, record.comm);
-  if (sums[0] == 0 && sums[1] == 0) return -1;
-  return sums[0] > 0 ? std::sqrt(sums[0]) : 0;
+  if (failure != 0) sum = std::numeric_limits<double>::quiet_NaN();
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, record.comm);
+  return sum > 0 ? std::sqrt(sum) : 0;
+}
+
+/// || A x ||: that of the first residual where b is zero.
+double productNorm(const Record& record, HYPRE_ParVector x) {
+  const HYPRE_ParVector out = vectorOf(record.out);
+  double sum = 0;
+  HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, x, 0.0, out);
+  HYPRE_ParVectorInnerProd(out, out, &sum);
+  return std::sqrt(sum);
 }
 
 /// What hypre returns for such an end.
@@ -158,18 +164,19 @@ void noOutcome(Record& record) {
   record.outcome.residual = std::numeric_limits<double>::infinity();
 }
 
-/// Returns hypre's error.
-HYPRE_Int solveByCapstan(Record& record, const Settings& settings, HYPRE_ParVector b, HYPRE_ParVector x) {
+/// Returns hypre's error. \param zero b is: hypre's PCG has a solution of zero then, and its other solvers measure
+/// residuals over the first one
+HYPRE_Int solveByCapstan(Record& record, const Settings& settings, bool zero, HYPRE_ParVector b, HYPRE_ParVector x) {
   double tolerance = settings.tolerance, absolute = settings.absoluteTolerance, scale = 1;
-  if (settings.energy) {
-    scale = energyOf(record, b);
-    if (scale < 0) {  // b is zero: so is the solution, as hypre has it
-      HYPRE_ParVectorSetConstantValues(x, 0.0);
-      record.outcome.residual = 0;
-      record.outcome.converged = 1;
-      return 0;
-    }
-    tolerance = std::max(tolerance * scale, absolute);
+  if (zero && record.family == "PCG") {
+    HYPRE_ParVectorSetConstantValues(x, 0.0);
+    record.outcome.residual = 0;
+    record.outcome.converged = 1;
+    return 0;
+  }
+  if (settings.energy) scale = energyOf(record, b);
+  if (settings.energy || zero) {
+    tolerance = std::max(tolerance * (zero ? productNorm(record, x) : scale), absolute);
     absolute = 0;
   }
   int status = record.limits.tell(record.solver, tolerance, absolute, settings.maxIterations);
@@ -182,7 +189,7 @@ HYPRE_Int solveByCapstan(Record& record, const Settings& settings, HYPRE_ParVect
 
 /// The same, while the record says so, and with hypre's flags apart: one that was set before is no failure of a
 /// preconditioner. Returns all flags.
-HYPRE_Int workOn(Record& record, const Settings& settings, const Call& call, HYPRE_ParVector residual) {
+HYPRE_Int workOn(Record& record, const Settings& settings, bool zero, const Call& call, HYPRE_ParVector residual) {
   const HYPRE_Int before = HYPRE_GetError();
   HYPRE_ClearAllErrors();
   struct Works {
@@ -192,7 +199,7 @@ HYPRE_Int workOn(Record& record, const Settings& settings, const Call& call, HYP
   } const works(record.works);
   record.used = record.preconditioner;
   record.matrix = call.a;
-  const HYPRE_Int error = solveByCapstan(record, settings, call.b, call.x);
+  const HYPRE_Int error = solveByCapstan(record, settings, zero, call.b, call.x);
   HYPRE_ParVectorCopy(call.b, residual);  // HYPRE_xGetResidual() hands it out
   HYPRE_ParCSRMatrixMatvec(-1.0, call.a, call.x, 1.0, residual);
   if (before != 0) hypre_error(before);
@@ -231,7 +238,7 @@ HYPRE_Int solveRedirected(HYPRE_Solver solver, Record& record, const std::string
     tell(comm, name + " is left to hypre: " + capstan_error_text(record.solver));
     return own();
   }
-  return workOn(record, settings, call, residual);
+  return workOn(record, settings, agreed.zero, call, residual);
 }
 
 }  // namespace

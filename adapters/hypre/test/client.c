@@ -56,14 +56,14 @@ static HYPRE_IJMatrix laplacian(void) {
   return matrix;
 }
 
-/* || b - A x || / || b || */
+/* || b - A x || / || b ||, or the first of them where b is zero */
 static double residual(HYPRE_ParVector b, HYPRE_ParVector x, HYPRE_ParVector r) {
   double rr, bb;
   HYPRE_ParVectorCopy(b, r);
   HYPRE_ParCSRMatrixMatvec(-1.0, A, x, 1.0, r);
   HYPRE_ParVectorInnerProd(r, r, &rr);
   HYPRE_ParVectorInnerProd(b, b, &bb);
-  return sqrt(rr / bb);
+  return sqrt(bb > 0 ? rr / bb : rr);
 }
 
 #define SOLVE(name, extra)                                                                                       \
@@ -127,7 +127,8 @@ int main(int argc, char** argv) {
   const int most = argc > 1 && strcmp(argv[1], "few") == 0 ? 3 : 300;
   HYPRE_IJMatrix matrix = laplacian();
   HYPRE_IJVector vectors[3] = {makeVector(), makeVector(), makeVector()};
-  HYPRE_ParVector b = fill(vectors[0], 0), r = fill(vectors[2], 1);
+  const int zero = argc > 1 && strcmp(argv[1], "zero") == 0; /* b is, and x is not */
+  HYPRE_ParVector b = fill(vectors[0], zero), r = fill(vectors[2], 1);
   for (int with = 0; with < 2; ++with) {
     void (*const solves[])(HYPRE_Solver, HYPRE_ParVector, HYPRE_ParVector, HYPRE_ParVector, int) = {
         solvePCG, solveGMRES, solveFlexGMRES, solveLGMRES, solveCOGMRES, solveBiCGSTAB};
@@ -139,7 +140,8 @@ int main(int argc, char** argv) {
         HYPRE_BoomerAMGSetMaxIter(amg, 1);
         HYPRE_BoomerAMGSetRelaxType(amg, 6);
       }
-      HYPRE_ParVector x = fill(vectors[1], 1);
+      HYPRE_ParVector x = fill(vectors[1], !zero);
+      if (zero) HYPRE_ParVectorScale(1e-9, x);
       solves[k](amg, b, x, r, most);
       if (with) HYPRE_BoomerAMGDestroy(amg);
     }

@@ -99,6 +99,23 @@ class Client(unittest.TestCase):
                         self.assertLessEqual(abs(iterations - own["PCG", preconditioner][1]), 2)
                         self.assertLess(residual, 1e-6)
 
+    def test_without_a_right_hand_side_it_does_as_hypre_does(self):
+        """PCG makes x zero, others measure residuals over the first one."""
+        for ranks in (1, 2):
+            own, _ = self.run_client("zero", ranks=ranks, preload=False)
+            found, errors = self.run_client("zero", ranks=ranks, redirect={**METHODS, "hypre_gmres": "capstan_gmres", "hypre_lgmres": "capstan_gmres"})
+            self.assertEqual(errors, "")
+            for key, (status, iterations, residual, told) in found.items():
+                with self.subTest(f"{key}, {ranks} ranks"):
+                    self.assertEqual(status, 0)
+                    if key[0] == "PCG":
+                        self.assertEqual((iterations, residual), (0, 0))
+                    elif key[0] != "BiCGSTAB":
+                        theirs = own["GMRES" if key[0] == "LGMRES" else key[0], key[1]][1]
+                        self.assertLessEqual(abs(iterations - theirs), 1)
+                    self.assertLessEqual(residual, 1e-15)  # 6.5e-8 to begin with
+                    self.assertAlmostEqual(told, residual, delta=1e-3 * residual)
+
     def test_leaves_to_hypre_what_cannot_be_done_as_asked(self):
         own, _ = self.run_client(preload=False)
         for redirect, says in (({"hypre_pcg": "capstan_gc"}, "capstan_cg"),
