@@ -6,11 +6,14 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <vector>
 #ifdef HAVE_TEUCHOS_MPI
 #include <mpi.h>
 
 #include <Teuchos_DefaultMpiComm.hpp>
+
+#include "tpetra_ext/reductions/kept_with_communicator.hpp"
 #endif
 
 namespace capstan {
@@ -20,28 +23,6 @@ namespace {
 
 /// Seconds by size class.
 using Times = std::map<int, double>;
-
-int forget(MPI_Comm, int, void* times, void*) {
-  delete static_cast<Times*>(times);
-  return MPI_SUCCESS;
-}
-
-/// The times measured over this communicator, which keeps them to its end: a handle alone may be used again by another.
-Times& timesOf(MPI_Comm comm) {
-  static const int key = [] {
-    int created = MPI_KEYVAL_INVALID;
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &created, nullptr);
-    return created;
-  }();
-  Times* times = nullptr;
-  int found = 0;
-  MPI_Comm_get_attr(comm, key, &times, &found);
-  if (found == 0) {
-    times = new Times;
-    MPI_Comm_set_attr(comm, key, times);
-  }
-  return *times;
-}
 
 double measured(MPI_Comm comm, int sizeClass) {
   constexpr int warmUps = 2, samples = 5;
@@ -72,13 +53,16 @@ std::uint32_t sizesOf(const ReductionCounters& spent) {
 }
 
 /// What this rank's reductions would have taken; `sizes`, the same on all ranks, are measured where they are not known.
-double aloneSeconds(MPI_Comm comm, std::uint32_t sizes, const ReductionCounters& spent) {
-  Times& times = timesOf(comm);
+double aloneSeconds(const Teuchos::Comm<int>& comm, MPI_Comm raw, std::uint32_t sizes, const ReductionCounters& spent) {
+  // Of this communicator alone: MPI may take another way for a duplicate.
+  const auto kept = keptWith(
+      comm, "capstan times of reductions", [] { return std::make_shared<Times>(); }, Duplicates::BeginAnew);
+  Times& times = *static_cast<Times*>(kept.get());
   double seconds = 0;
   for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
     if (((sizes >> k) & 1U) == 0) continue;
     const int size = static_cast<int>(k);
-    if (times.count(size) == 0) times[size] = measured(comm, size);
+    if (times.count(size) == 0) times[size] = measured(raw, size);
     seconds += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
   }
   return seconds;
@@ -97,7 +81,7 @@ OverlapSeconds measureOverlap(const Teuchos::Comm<int>& comm, const ReductionCou
     // Ranks may have counted other sizes than others, in solves on parts of the communicator; each takes part in all.
     std::uint32_t sizes = sizesOf(spent);
     if (MPI_Allreduce(MPI_IN_PLACE, &sizes, 1, MPI_UINT32_T, MPI_BOR, raw) == MPI_SUCCESS) {
-      double sums[2] = {own.wait, aloneSeconds(raw, sizes, spent)};
+      double sums[2] = {own.wait, aloneSeconds(comm, raw, sizes, spent)};
       if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, raw) == MPI_SUCCESS) {
         return {sums[0] / comm.getSize(), sums[1] / comm.getSize()};
       }
