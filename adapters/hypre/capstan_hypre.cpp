@@ -14,6 +14,15 @@
 #include "adapters/hypre/record.hpp"
 #include "adapters/hypre/solve.hpp"
 
+// Of hypre 2.31 and 3.0.
+extern "C" {
+HYPRE_Int HYPRE_PCGSetPreconditioner(HYPRE_Solver solver, HYPRE_Solver own);
+HYPRE_Int HYPRE_ParCSRPCGSetPreconditioner(HYPRE_Solver solver, HYPRE_Solver own);
+HYPRE_Int HYPRE_PCGSetPrecondMatrix(HYPRE_Solver solver, HYPRE_Matrix matrix);
+HYPRE_Int HYPRE_GMRESSetPrecondMatrix(HYPRE_Solver solver, HYPRE_Matrix matrix);
+HYPRE_Int HYPRE_BiCGSTABSetPrecondMatrix(HYPRE_Solver solver, HYPRE_Matrix matrix);
+}
+
 namespace {
 
 using namespace capstan::hypre;
@@ -26,7 +35,10 @@ Function* hypres(const char* name) {
 }
 
 void remember(HYPRE_Solver solver, HYPRE_PtrToSolverFcn function, HYPRE_Solver own) {
-  if (Record* const record = recordOf(solver)) record->preconditioner = {function, own};
+  Record* const record = recordOf(solver);
+  if (record == nullptr) return;
+  record->preconditioner.function = function;
+  record->preconditioner.own = own;
 }
 
 /// Whether that is another function than hypre's own, which does nothing.
@@ -107,6 +119,20 @@ HYPRE_Int answer(HYPRE_Solver solver, Value* value, Member member, const Own& ow
     if (Record* const record = recordOf(solver)) record->modifies = changes(modify); \
     return CAPSTAN_HYPRES(x)(solver, modify);                                        \
   }
+// An object of hypre that can be given alone begins with its functions: setup, solve, destroy.
+#define CAPSTAN_PRECONDITIONER(x)                                                 \
+  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, HYPRE_Solver own) {             \
+    if (solver == nullptr) return wrongArgument(1);                               \
+    if (own == nullptr) return wrongArgument(2);                                  \
+    remember(solver, reinterpret_cast<const HYPRE_PtrToSolverFcn*>(own)[1], own); \
+    return CAPSTAN_HYPRES(x)(solver, own);                                        \
+  }
+#define CAPSTAN_MATRIX(x)                                                                \
+  CAPSTAN_EXPORT HYPRE_Int x(HYPRE_Solver solver, HYPRE_Matrix matrix) {                 \
+    if (solver == nullptr) return wrongArgument(1);                                      \
+    if (Record* const record = recordOf(solver)) record->preconditioner.matrix = matrix; \
+    return CAPSTAN_HYPRES(x)(solver, matrix);                                            \
+  }
 // Solvers of other interfaces, whose generic functions are the same: one may lie where another one was destroyed.
 #define CAPSTAN_OTHER(name, Solver)                              \
   CAPSTAN_EXPORT HYPRE_Int name(MPI_Comm comm, Solver* solver) { \
@@ -150,6 +176,11 @@ CAPSTAN_SETTER(HYPRE_BiCGSTABSetConvergenceFactorTol, HYPRE_Real, factor)
 CAPSTAN_MODIFY(HYPRE_FlexGMRESSetModifyPC)
 CAPSTAN_MODIFY(HYPRE_ParCSRFlexGMRESSetModifyPC)
 CAPSTAN_MODIFY(HYPRE_COGMRESSetModifyPC)
+CAPSTAN_PRECONDITIONER(HYPRE_PCGSetPreconditioner)
+CAPSTAN_PRECONDITIONER(HYPRE_ParCSRPCGSetPreconditioner)
+CAPSTAN_MATRIX(HYPRE_PCGSetPrecondMatrix)
+CAPSTAN_MATRIX(HYPRE_GMRESSetPrecondMatrix)
+CAPSTAN_MATRIX(HYPRE_BiCGSTABSetPrecondMatrix)
 CAPSTAN_OTHERS(PCG)
 CAPSTAN_OTHERS(GMRES)
 CAPSTAN_OTHERS(FlexGMRES)

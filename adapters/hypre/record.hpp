@@ -22,6 +22,7 @@ namespace capstan::hypre {
 struct Preconditioner {
   HYPRE_PtrToSolverFcn function = nullptr;
   HYPRE_Solver own = nullptr;
+  HYPRE_Matrix matrix = nullptr;  ///< which it is given in the place of A; null: none
 };
 
 /// What hypre has been told of a solver that it does not tell in turn, and how its last solve went, if by Capstan.

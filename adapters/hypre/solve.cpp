@@ -44,9 +44,9 @@ int act(Record& record, bool product, const double* x, double* y) {
   const Lent lentIn(in, const_cast<double*>(x)), lentOut(out, y);  // hypre has no vectors that are const
   if (product) return static_cast<int>(HYPRE_ParCSRMatrixMatvec(1.0, record.matrix, in, 0.0, out));
   HYPRE_ParVectorSetConstantValues(out, 0.0);
-  const HYPRE_Int failure =
-      record.used.function(record.used.own, reinterpret_cast<HYPRE_Matrix>(record.matrix),
-                           reinterpret_cast<HYPRE_Vector>(in), reinterpret_cast<HYPRE_Vector>(out));
+  const auto& [function, own, matrix] = record.used;
+  const HYPRE_Int failure = function(own, matrix != nullptr ? matrix : reinterpret_cast<HYPRE_Matrix>(record.matrix),
+                                     reinterpret_cast<HYPRE_Vector>(in), reinterpret_cast<HYPRE_Vector>(out));
   // A preconditioner that stops at a limit of its own says so: that is what it is to do.
   HYPRE_ClearError(HYPRE_ERROR_CONV);
   return static_cast<int>(failure & ~HYPRE_ERROR_CONV);

@@ -32,7 +32,7 @@ C_FUNCTIONS = re.findall(r"CAPSTAN_API[^;(]*?(capstan_\w+)\(", (pathlib.Path(__f
                                                                / "adapters/c/capstan.h").read_text(encoding="utf-8"))
 # Functions of hypre's that the library stands before.
 HYPRES = (r"(HYPRE_(ParCSR|Struct|SStruct)?|hypre_)(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)Create",
-          r"HYPRE_(ParCSR)?(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)(Destroy|Solve|SetPrecond|SetTol|SetAbsoluteTol|SetMaxIter|SetMinIter"
+          r"HYPRE_(ParCSR)?(PCG|GMRES|FlexGMRES|LGMRES|COGMRES|BiCGSTAB)(Destroy|Solve|SetPrecond(itioner|Matrix)?|SetTol|SetAbsoluteTol|SetMaxIter|SetMinIter"
           r"|SetStopCrit|SetConvergenceFactorTol|SetModifyPC|GetNumIterations|GetFinalRelativeResidualNorm|GetConverged)")
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,

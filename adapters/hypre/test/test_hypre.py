@@ -19,9 +19,9 @@ CONVERGED_NOT = 256  # HYPRE_ERROR_CONV
 METHODS = {"hypre_pcg": "capstan_cg", "hypre_flexgmres": "capstan_gmres", "hypre_cogmres": "capstan_gmres", "hypre_bicgstab": "capstan_bicgstab"}
 
 
-def compiled(source, folder):
+def compiled(source, folder, *more):
     program = pathlib.Path(folder) / pathlib.Path(source).stem
-    subprocess.run(["mpicc", "-std=c99", HERE / source, "-o", program, *shlex.split(FLAGS), "-lm"], check=True)
+    subprocess.run(["mpicc", "-std=c99", HERE / source, *more, "-o", program, *shlex.split(FLAGS), "-lm"], check=True)
     return program
 
 
@@ -160,6 +160,22 @@ class Addresses(unittest.TestCase):
         # HYPRE_ERROR_ARG, argument 1
         wanted = "destroyed: solve 12, ParCSR solve 12, destroy 12\nof struct in its place: solve 0, converged 1\n"
         self.assertEqual((done.returncode, done.stdout), (0, wanted), done.stderr)
+
+
+class NewerFunctions(unittest.TestCase):
+    def test_a_preconditioner_that_is_given_as_an_object_and_its_matrix(self):
+        """Functions of hypre 2.31 and 3.0, of which newer_hypre.c has some for an older one."""
+        with tempfile.TemporaryDirectory() as scratch:
+            stand_in = pathlib.Path(scratch) / "libnewer_hypre.so"
+            subprocess.run(["mpicc", "-shared", "-fPIC", HERE / "newer_hypre.c", "-o", stand_in, *shlex.split(FLAGS)], check=True)
+            program = compiled("newer.c", scratch, stand_in, f"-Wl,-rpath,{scratch}")
+            done = subprocess.run([MPIEXEC, "-n", "1", "env", f"LD_PRELOAD={LIBRARY}", program], capture_output=True, text=True, timeout=250,
+                                  env=dict(os.environ, CAPSTAN_OPTIONS="redirect: {hypre_pcg: capstan_cg}"))
+        solves = re.findall(r"status 0, (\d+) calls, (\d+) for the other matrix", done.stdout)
+        self.assertEqual((len(solves), done.stderr), (2, ""), done.stdout)
+        for (calls, others), wanted in zip(solves, (0, 1)):
+            self.assertGreater(int(calls), 5, done.stdout)
+            self.assertEqual(int(others), wanted * int(calls), done.stdout)
 
 
 class WrongInputs(unittest.TestCase):
