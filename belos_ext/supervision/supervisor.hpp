@@ -160,9 +160,9 @@ class Supervisor : public KrylovSolver<Types> {
     if (empty && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
       return leave(ending);
     }
-    compute(ending, before);
+    const bool wentBack = compute(ending, before);
     if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
-    if (residual_.judge(progress_.system(), stop, claimed)) {
+    if (residual_.judge(progress_.system(), stop, claimed && !wentBack)) {
       const bool limited = stop.reason() == StopReason::MaxIterations || stop.reason() == StopReason::MaxRestarts;
       if (ending == Ending::UserTest && limited) return end(StopReason::UserTest);
       if (claimed && stop.reason() == StopReason::Stagnation && stop.recursionIsWrong())
@@ -189,20 +189,22 @@ class Supervisor : public KrylovSolver<Types> {
   }
 
   /// r = b - A x, of the x that the cycle began with where the one it leaves is worse and the method goes back. The x
-  /// that a test of the application has seen stays, and one that it wants at the limit.
-  void compute(Ending ending, double before) {
+  /// that a test of the application has seen stays, and one that it wants at the limit. Returns whether it went back.
+  bool compute(Ending ending, double before) {
     auto& system = progress_.system();
     if (!progress_.examined()) {
       residual_.use(*method_.residual());
       residual_.compute(system, progress_.b(), progress_.x(), treatment_.goesBack);
     }
     const bool asked = ending == Ending::UserTest || (ending == Ending::Limit && progress_.stop().criteria().keepsLast);
-    if (!treatment_.goesBack || (residual_.finite() && (asked || residual_.attained().explicit_ <= before))) return;
+    if (!treatment_.goesBack || (residual_.finite() && (asked || residual_.attained().explicit_ <= before)))
+      return false;
     if (first_) residual_.restoreGuess(system, progress_.x());
     if (!first_) before_.restore(system, progress_.x());
     progress_.tell(EventKind::BackToCycle);
     residual_.use(*method_.residual());
     residual_.compute(system, progress_.b(), progress_.x(), true);
+    return true;
   }
 
   /// b - A x takes the place of the recursive residual.
