@@ -102,8 +102,10 @@ check_meets() {
 # libraries. They have the right names then, but come of another compiler, another std::string, or another build.
 check_fits() {
   local application=$1 library=$2 whose=$3 missing
-  missing=$(LD_PRELOAD=$library ldd -r -- "$application" 2>&1 | grep -F "undefined symbol" | grep -F "$library" | head -n 1) || return 0
-  missing=${missing#*undefined symbol: }
+  # All lines are read: a reader that stops at the first one fails those that still write.
+  missing=$(LD_PRELOAD=$library ldd -r -- "$application" 2>&1 | grep -F "undefined symbol" | grep -F -- "$library" || true)
+  [[ -n $missing ]] || return 0
+  missing=${missing%%$'\n'*} missing=${missing#*undefined symbol: }
   fail 1 "$library does not fit the $whose of $application, which lacks $(c++filt "${missing%%[[:space:]]*}" 2>/dev/null || echo "${missing%%[[:space:]]*}")" \
     "It was built by another compiler, with another std::string, or otherwise. Build Capstan with that $whose and its compiler: docs/building.md"
 }

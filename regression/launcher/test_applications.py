@@ -29,7 +29,8 @@ HOLDS = {"script": b"#!/bin/sh\n", "static": b"\x7fELF N5Belos13SolverManager",
 # With -r it says what is missing.
 LDD = """for file; do :; done
 cat "$WORK/linked/${file##*/}" 2>/dev/null || echo "not a dynamic executable"
-[ "$1 ${file##*/}" != "-r compiled" ] || echo "undefined symbol: _ZN6Tpetra7versionB5cxx11Ev ($LD_PRELOAD)" """
+[ "$1 ${file##*/}" != "-r compiled" ] || for _ in $(seq "${FAKE_MISSING:-1}"); do
+echo "undefined symbol: _ZN6Tpetra7versionB5cxx11Ev ($LD_PRELOAD)"; done"""
 PROGRAM = 'echo "$0 LD_PRELOAD=$LD_PRELOAD $*"'
 
 
@@ -110,6 +111,12 @@ class Preload(LauncherCase):
         self.assertEqual([call for call in self.called("mpirun") if "--version" not in call], [])
         status, output, _ = self.capstan("preload", "--no-check", "--", "mpirun", "other")
         self.assertEqual((status, output), (0, f"mpirun -x LD_PRELOAD={self.root}/build/lib/libcapstan.so other\n"))
+
+    def test_a_library_that_lacks_much_is_refused_as_one_that_lacks_little(self):
+        # More than a pipe holds: whoever writes it is still at it when the first line has been read.
+        status, output, errors = self.capstan("preload", "--dry-run", "--", "mpirun", "compiled", FAKE_MISSING="2000")
+        self.assertEqual((status, output), (1, ""))
+        self.assertIn("which lacks Tpetra::version", errors)
 
     def test_a_build_for_a_static_trilinos_has_nothing_to_preload(self):
         (self.root / "build/lib/libcapstan.so").rename(self.root / "build/lib/libcapstan_static.a")
