@@ -18,9 +18,19 @@ _capstan_words() {
   fi
 }
 
-# _capstan_offer <words>: those of them that begin with what is typed.
+# _capstan_offer_lines <words, one a line>: those of them that begin with what is typed, escaped as they must be. Not by
+# compgen -W, which runs the commands that stand in its words.
+_capstan_offer_lines() {
+  local word escaped
+  while IFS= read -r word; do
+    printf -v escaped %q "$word"
+    if [[ -n $word && ($word == "$current"* || $escaped == "$current"*) ]]; then COMPREPLY+=("$escaped"); fi
+  done <<<"$1"
+}
+
+# _capstan_offer <words>: the same, with blanks between them.
 _capstan_offer() {
-  mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W "$1" -- "$current")
+  _capstan_offer_lines "$(tr -s '[:blank:]' '\n' <<<"$1")"
 }
 
 # _capstan_offer_files [suffix]: files, or those with the suffix, and folders. Names are escaped as they must be.
@@ -43,7 +53,7 @@ _capstan_solver_names() {
 # _capstan_complete_solve [further options]: what capstan-solve takes.
 _capstan_complete_solve() {
   case $previous in
-    --solver) _capstan_offer "$(_capstan_solver_names) all" ;;
+    --solver) _capstan_offer_lines "$(_capstan_solver_names; echo all)" ;;
     --report) _capstan_offer_files .json ;;
     --history) _capstan_offer_files .csv ;;
     --set) ;;

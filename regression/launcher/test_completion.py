@@ -3,6 +3,7 @@
 
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,19 @@ class OfCapstanSolve(unittest.TestCase):
 
     def test_the_launcher_offers_what_it_hands_on(self):
         self.assertLessEqual(set(offered(SOLVE, "--")), set(offered(LAUNCHER, "solve", "--")))
+
+    def test_names_in_a_deck_are_offered_as_they_stand_and_never_run(self):
+        names = ["$(touch ran)", "`touch ran`", "$HOME", "of the velocity", "a\\b", "p*"]
+        with tempfile.TemporaryDirectory() as folder:
+            deck = pathlib.Path(folder) / "deck.yaml"
+            deck.write_text("linear_solvers:\n" + "".join(f"  - name: {name}\n" for name in names), encoding="utf-8")
+            (pathlib.Path(folder) / "pressure").touch()
+            found = offered(SOLVE, deck, "--solver", "", folder=folder)
+            self.assertEqual(sorted(path.name for path in pathlib.Path(folder).iterdir()), ["deck.yaml", "pressure"])
+            # What is offered is typed for the user: it has to mean the name.
+            self.assertEqual([shlex.split(word) for word in found], [[name] for name in [*names, "all"]])
+            for typed in ("of", "of\\ the"):
+                self.assertEqual(offered(SOLVE, deck, "--solver", typed, folder=folder), ["of\\ the\\ velocity"])
 
     def test_solvers_of_the_deck_are_offered(self):
         with tempfile.TemporaryDirectory(prefix="capstan completion ") as folder:
