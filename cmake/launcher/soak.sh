@@ -17,7 +17,7 @@ soak_run() {
 # minutes_share <minutes> <runs>: the minutes of one of the runs; nothing where the first is no number above 0.
 minutes_share() {
   [[ $1 =~ ^[0-9]*\.?[0-9]+$ ]] || return 0
-  awk -v minutes="$1" -v runs="$2" 'BEGIN { if (minutes > 0) printf "%g", minutes / runs }'
+  LC_ALL=C awk -v minutes="$1" -v runs="$2" 'BEGIN { if (minutes > 0) printf "%g", minutes / runs }'
 }
 
 # soak <MINUTES> [--ranks N] [arguments of the soak]
