@@ -28,7 +28,7 @@ import choices  # noqa: E402
 import hosts  # noqa: E402
 import subjects  # noqa: E402
 from subjects import OWN  # noqa: E402
-from tutorials import compare, timing, workspace, yaml_text  # noqa: E402
+from tutorials import compare, results, timing, workspace, yaml_text  # noqa: E402
 from tutorials.errors import NotInstalled, RunFailed, WrongUse, exit_status  # noqa: E402
 
 # A solver stays if its least time is at most so many times the fastest one's, after the first turn and later ones, and so do the
@@ -174,17 +174,21 @@ def write_samples(path, trials, own_name):
                                     "" if sample.all_reduces is None else f"{sample.all_reduces:.0f}", sample.unconverged])
 
 
-def share(count, seconds, busy, now):
-    """The part of the solves that all-reduces take if one takes `seconds`, `now` being what it takes here."""
+def share(count, seconds, busy, took):
+    """The part of the solves that all-reduces take if one takes `seconds`, `took` being what it took in the run that was `busy` for so long."""
     waiting = count * seconds
-    return waiting / (max(busy - count * now, 0.0) + waiting) if waiting > 0 else 0.0
+    return waiting / (max(busy - count * took, 0.0) + waiting) if waiting > 0 else 0.0
 
 
-def said_of_reductions(trial, seconds):
+def said_of_reductions(trials, seconds):
+    """What all-reduces are in the time of the own solver, from the run with the least that is emulated."""
+    trial = min(trials, key=lambda each: each.latency)
     sample = list(trial.samples[OWN].values())[-1]
     if seconds is None or not sample.all_reduces:
         return "One rank makes no all-reduces that wait: only the work itself counts here."
-    parts = [f"{100 * share(sample.all_reduces, latency, sample.busy, seconds):.0f} % {text}" for latency, text in
+    # The emulation holds an all-reduce back until so long after its call.
+    took = max(seconds, trial.latency * 1e-6)
+    parts = [f"{100 * share(sample.all_reduces, latency, sample.busy, took):.0f} % {text}" for latency, text in
              ((seconds, "here"), (50e-6, "if one took 50 us"), (200e-6, "if 200 us"))]
     return (f"An all-reduce takes {seconds * 1e6:.1f} us on these ranks. Your own solvers make {sample.all_reduces:.0f}: "
             f"{', '.join(parts)} of the time of all solves.")
@@ -224,7 +228,7 @@ def expected(subject):
         solves = []
     timing.progress("")
     told = [(number, solve["choice"]["arms"]) for number, solve in enumerate(solves, 1)
-            if (solve.get("choice") or {}).get("arms") and label in (None, solve["label"])]
+            if (solve.get("choice") or {}).get("arms") and (label is None or results.is_one_of(solve["label"], [label]))]
     if not told:
         return []
     number, arms = told[-1]
@@ -276,7 +280,7 @@ def advise(options):
     if not all(trial.is_quiet() for trial in trials):
         print("Do not trust these times: your own solver's runs lie more than "
               f"{100 * (QUIET - 1):.0f} % apart, so the machine did other work. Run it again when that is over.")
-    print(said_of_reductions(trials[0], seconds))
+    print(said_of_reductions(trials, seconds))
     for trial in trials:
         print(verdict(trial, candidates))
     print(f"All runs: {work / 'advice.csv'}, which ./capstan plot draws.")

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import types
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -26,6 +27,8 @@ import advise  # noqa: E402
 import hosts  # noqa: E402
 import subjects  # noqa: E402
 from subjects import OWN, Candidate, Sample  # noqa: E402
+from tutorials import results, timing  # noqa: E402
+from tutorials.case import Case  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse  # noqa: E402
 
 PROGRAM = ROOT / "app-inputs/advise/advise.py"
@@ -143,6 +146,8 @@ class Expected(unittest.TestCase):
         self.assertEqual([re.findall(r"CAPSTAN CG PIPELINE|CAPSTAN CG", line) for line in lines[2:4]], [["CAPSTAN CG PIPELINE"], ["CAPSTAN CG"]])
         self.assertRegex(lines[2], r"PIPELINE +1 +11% +1 +2 +9 +3")
         self.assertIn("before solve 3 of", self.lines(solves)[0])
+        solves[2]["label"] = "Ux"
+        self.assertIn("before solve 3 of", self.lines(solves, "U")[0])
 
     def test_nothing_is_told_where_nothing_is_known(self):
         self.assertEqual([self.lines(solves) for solves in (None, [], [{"label": "p"}], [{"label": "p", "choice": None}])], [[], [], [], []])
@@ -187,8 +192,16 @@ class Shares(unittest.TestCase):
         self.assertAlmostEqual(advise.share(1000, 1e-4, 0.1, 1e-5), 0.1 / 0.19)
         self.assertEqual(advise.share(0, 1e-4, 0.1, 1e-5), 0.0)
 
+    def test_an_emulated_latency_is_no_work(self):
+        # 1000 all-reduces in 0.3 s, 0.2 s of them emulated: 0.1 s of work. At 100 us they would be 0.2 s.
+        trials = [advise.Trial(latency, [Candidate(OWN, None)]) for latency in (400.0, 200.0)]
+        for trial, seconds in zip(trials, (0.5, 0.3)):
+            trial.samples[OWN][0] = Sample(seconds, 500, 0, 1000, seconds)
+        for told in (trials, trials[1:], trials[:1]):
+            self.assertIn("make 1000: 9 % here, 33 % if one took 50 us, 67 % if 200 us of the time", advise.said_of_reductions(told, 1e-5))
+
     def test_one_rank_has_none(self):
-        self.assertIn("One rank", advise.said_of_reductions(trial_of(Told({OWN: 1.0})), None))
+        self.assertIn("One rank", advise.said_of_reductions([trial_of(Told({OWN: 1.0}))], None))
 
 
 class Cases(unittest.TestCase):
@@ -229,6 +242,25 @@ class Cases(unittest.TestCase):
         self.assertIn("capstan_sstep_gmres", self.labels())
         self.write("PCG", "preconditioner DIC;")
         self.assertIn("capstan_idr+DILU", self.labels(field="U"))
+
+    def test_the_components_of_a_vector_are_its_solves(self):
+        line = "DILUPBiCGStab:  Solving for {}, Initial residual = 1, Final residual = 0.1, No Iterations {}"
+        log = "\n".join(line.format(*words) for words in (("Ux", 3), ("Uy", 4), ("p", 50), ("Ux", 5)))
+        log += "\ncapstan latency layer: 30 blocking and 0 nonblocking all-reduces\n"
+        done = types.SimpleNamespace(log=log, solves=results.read_solves(log), seconds={"U": 0.5, "p": 2.0})
+        for solve in done.solves:
+            solve.converged = solve.field != "Uy"
+        subject = self.subject(field="U")
+        subject.case = Case("case", self.folder, pressure=[subject.field])
+        with mock.patch.object(timing.workspace, "start", return_value=done), mock.patch.object(timing.workspace, "environment", return_value={}):
+            sample = subject.measure(Candidate(OWN, subjects.solvers.Choice()), 0.0, 60)
+        self.assertEqual((sample.seconds, sample.iterations, sample.unconverged, sample.busy), (0.5, 12, 1, 2.5))
+
+    def test_all_reduces_of_a_vector_are_those_of_its_components(self):
+        row = "{}  capstan_idr  DILU  3  0  0  {}  0  1.0  {}  1.0  1.0  1.0\n"
+        log = "".join(row.format(*words) for words in (("Ux", 10, 2.0), ("air/Uy", 30, 4.0), ("p", 100, 9.0)))
+        self.assertEqual(timing.reductions(log, ["U"]), 3.5)
+        self.assertEqual(timing.reductions(log, ["Ux"]), 2.0)
 
     def test_a_copy_begins_anew(self):
         for name in ("0", "0.5", "1", "processor0", "postProcessing", "constant"):

@@ -97,6 +97,11 @@ def base_name(field):
     return found[1] if found else field
 
 
+def is_one_of(field, names):
+    """Whether a field, or the vector of which it is a component, is among the names."""
+    return field in names or base_name(field) in names
+
+
 def times(folder):
     """The written times of a folder, ascending."""
     names = [path.name for path in folder.iterdir() if path.is_dir() and NUMBER.fullmatch(path.name)]

@@ -5,7 +5,7 @@ import re
 import statistics
 import sys
 
-from . import compare, workspace
+from . import compare, results, workspace
 from .errors import RunFailed
 
 LAYER = "libcapstan_latency.so"
@@ -40,7 +40,7 @@ class Contest:
                         "CAPSTAN_LATENCY_COUNT": "yes" if self.counted else "no"}
         done = workspace.start(self.case, self.prepared, self.folder, choice, self.ranks, self.env, self.steps, timeout,
                                exported=exported)
-        pressure = [solve for solve in done.solves if solve.field in self.case.pressure]
+        pressure = [solve for solve in done.solves if results.is_one_of(solve.field, self.case.pressure)]
         own, all_fields = compare.summed_seconds(done.seconds, self.case.pressure)
         self.samples[choice].append({
             "turn": turn, "seconds": own, "seconds_of_all_fields": all_fields,
@@ -76,6 +76,6 @@ def reductions_a_step(log, steps):
 def reductions(log, pressure):
     """All-reduces an iteration of the pressure's solves, from the table that Capstan prints; None where it prints none."""
     rows = [(int(count), float(each)) for field, count, each in SUMMARY.findall(log)
-            if field.rpartition("/")[2] in pressure and each not in ("-", "")]
+            if results.is_one_of(field.rpartition("/")[2], pressure) and each not in ("-", "")]
     iterations = sum(count for count, _ in rows)
     return sum(count * each for count, each in rows) / iterations if iterations else None
