@@ -226,13 +226,23 @@ std::string unfolded(const std::string& text, const MatrixMarketInfo& info) {
   return plain;
 }
 
+/// Whether Tpetra's reader takes the lines as they are: it takes one spelling of the banner, and no blank lines.
+bool hasPlainLines(const std::string& text) {
+  const std::string_view banner = "%%MatrixMarket ";
+  Lines lines{text};
+  for (std::string_view line; lines.next(line);) {
+    if (blank(line)) return false;
+  }
+  return text.compare(0, banner.size(), banner) == 0;
+}
+
 }  // namespace
 
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info) {
   text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
   if (!info.coordinate && info.symmetry == "symmetric") return unfolded(text, info);
   const bool pattern = info.field == "pattern";
-  if (!pattern && info.field != "double") return text;
+  if (!pattern && info.field != "double" && hasPlainLines(text)) return text;
   std::string plain =
       fmt::format("%%MatrixMarket matrix {} real {}\n", info.coordinate ? "coordinate" : "array", info.symmetry);
   Lines lines{text};

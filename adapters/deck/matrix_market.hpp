@@ -34,8 +34,9 @@ std::string readText(const std::string& path);
 /// messages. Local. \throws FileError with file and line.
 MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string& path);
 
-/// The same matrix in text that Tpetra's reader takes: without Windows' line ends, real where it is double or a
-/// pattern, whose entries are 1, and a dense symmetric matrix with both its triangles. `text` has passed
+/// The same matrix in text that Tpetra's reader takes: without Windows' line ends and blank lines, its banner in the
+/// usual case, real where it is double or a pattern, whose entries are 1, and a dense symmetric matrix with both its
+/// triangles. `text` has passed
 /// inspectMatrixMarket, which told `info`. Local.
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info);
 

@@ -69,6 +69,18 @@ TEST(MatrixMarket, UnfoldsADenseSymmetricFile) {
             "%%MatrixMarket matrix array real general\n3 3\n1\n2\n3\n2\n4\n5\n3\n5\n6\n");
 }
 
+TEST(MatrixMarket, LeavesOutWhatTpetraDoesNotTake) {
+  const auto plain = [](const std::string& text) {
+    return plainMatrixMarket(text, inspectMatrixMarket(text, "a.mtx"));
+  };
+  const std::string entries = "2 2 3\n1 1 4.0\n2 1 -1.0\n2 2 4.0\n";
+  EXPECT_EQ(plain(sound), "%%MatrixMarket matrix coordinate real general\n" + entries);
+  const std::string asItStands = "%%MatrixMarket matrix coordinate real symmetric\n% a comment\n" + entries;
+  EXPECT_EQ(plain(asItStands), asItStands);
+  EXPECT_EQ(plain("%%MatrixMARKET matrix coordinate integer symmetric\n" + entries),
+            "%%MatrixMarket matrix coordinate real symmetric\n" + entries);
+}
+
 TEST(MatrixFiles, AreReadOnceForEachTimeTheyWereLookedAt) {
   const test::TemporaryFolder folder;
   const std::string path = folder.file("a.mtx", sound);

@@ -148,6 +148,25 @@ TEST_F(Systems, BadFilesAreRefusedOnAllRanks) {
   EXPECT_THROW(readMatrix("/no/such/file", comm_), InputError);
 }
 
+// inspectMatrixMarket() passes over them, and Tpetra's reader would not.
+TEST_F(Systems, BlankLinesAndABannerInCapitalsAreNoError) {
+  const std::string dense = "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n";
+  const auto after = [](std::string all, const std::string& line, const std::string& added) {
+    return all.insert(all.find(line) + line.size(), added);
+  };
+  for (const char* blank : {"\n", " \t\n", "\r\n"}) {
+    for (const char* line : {"general\n", "3 3 3\n", "1 1 2\n", "3 3 5\n"}) {
+      const std::string matrix = after(text("general", {"1 1 2", "2 2 2", "3 3 5"}), line, blank);
+      EXPECT_EQ(complaint(matrix), "") << matrix;
+    }
+    for (const char* line : {"general\n", "3 1\n", "1\n2\n", "2\n3\n"}) {
+      const std::string vectors = after(dense, line, blank);
+      EXPECT_EQ(complaint(text("general", {"1 1 2", "2 2 2", "3 3 5"}), vectors), "") << vectors;
+    }
+  }
+  EXPECT_EQ(complaint("%%MATRIXMARKET MATRIX COORDINATE INTEGER SYMMETRIC\n2 2 2\n1 1 3\n2 2 3\n"), "");
+}
+
 TEST_F(Systems, RandomNumbersDoNotDependOnTheNumberOfRanks) {
   const auto map = Teuchos::rcp(new const Map(1000, 0, comm_));
   MultiVector x(map, 2);
