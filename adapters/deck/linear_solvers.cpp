@@ -11,6 +11,7 @@
 #include "adapters/deck/map_reader.hpp"
 #include "adapters/driver/belos_method.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_value.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
@@ -144,6 +145,7 @@ class EntryReader {
     Teuchos::ParameterList extra = readParameters(node, here, map_.diagnostics());
     if (!node.IsMap()) return;
     const std::vector<std::pair<std::string, std::string>> twins = {{"Convergence Tolerance", "tolerance"},
+                                                                    {"Convergence Tolerance", "final_tolerance"},
                                                                     {"Maximum Iterations", "max_iterations"},
                                                                     {"Num Blocks", "kspace"},
                                                                     {"Step Size", "krylov_step_size"}};
@@ -159,12 +161,19 @@ class EntryReader {
       known.check(key, place, extra, map_.diagnostics());
       mergeParameter(key, extra);
     }
-    if (entry_.parameters.isType<double>("Convergence Tolerance")) {
-      const double given = entry_.parameters.get<double>("Convergence Tolerance");
-      if (given != entry_.tolerance) entry_.tolerance = entry_.finalTolerance = given;
-    }
+    takeTolerance();
     if (known.ofCapstan() && !entry_.parameters.isParameter("Strict Parameters")) {
       entry_.parameters.set("Strict Parameters", true);
+    }
+  }
+
+  /// Of the parameters, where it stands among them. 0 is an int there, and what is quoted a string.
+  void takeTolerance() {
+    try {
+      const double given = toReal(entry_.parameters.getEntry("Convergence Tolerance"));
+      if (given != entry_.tolerance) entry_.tolerance = entry_.finalTolerance = given;
+    } catch (const std::invalid_argument&) {
+      // The check of the parameter has said so.
     }
   }
 

@@ -189,6 +189,23 @@ TEST_F(DeckTest, RefusesConflicts) {
               "deck.yaml:17:15: systems[0].generate: conflicts with matrix");
 }
 
+TEST_F(DeckTest, AToleranceAmongTheParametersCounts) {
+  const auto with = [&](const std::string& line) {
+    return "linear_solvers:\n  - name: a\n    method: capstan_gmres\n" + line + "systems:\n  - generate: laplace2d\n";
+  };
+  for (const auto& [text, value] : {std::pair{"0", 0.0}, {"1", 1.0}, {"'1e-8'", 1e-8}, {"1e-9", 1e-9}}) {
+    const std::string line = std::string("    parameters: {Convergence Tolerance: ") + text + "}\n";
+    const auto solver = load(with(line)).linearSolvers.at(0);
+    EXPECT_EQ(solver.tolerance, value) << text;
+    EXPECT_EQ(solver.finalTolerance, value) << text;
+  }
+  EXPECT_NE(complaint(with("    parameters: {Convergence Tolerance: small}\n")).find("is not a number"),
+            std::string::npos);
+  expectStart(complaint(with("    final_tolerance: 1e-10\n    parameters: {Convergence Tolerance: 1e-6}\n")),
+              "deck.yaml:5:41: linear_solvers[0].parameters.Convergence Tolerance: conflicts with "
+              "linear_solvers[0].final_tolerance; give one of them");
+}
+
 TEST_F(DeckTest, ChecksStepSizes) {
   for (const char* wrong : {"0", "1000000", "-3", "two"}) {
     expectStart(complaint(replaced(twoSolvers, "krylov_step_size: 4", std::string("krylov_step_size: ") + wrong)),
