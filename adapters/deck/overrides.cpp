@@ -53,19 +53,63 @@ YAML::Node withoutMarks(const YAML::Node& node) {
   return copy;
 }
 
-/// Walks from `node` along the path and puts the value at its end. False when the path leads nowhere.
-bool assign(YAML::Node node, const std::vector<Step>& path, std::size_t first, const YAML::Node& value) {
-  for (std::size_t i = first; i < path.size(); ++i) {
-    YAML::Node next;
+/// How often a node stands in a document: one that an anchor names stands where its aliases are, too.
+int timesIn(const YAML::Node& tree, const YAML::Node& node) {
+  int times = tree.is(node) ? 1 : 0;
+  for (const auto& item : tree) times += timesIn(tree.IsMap() ? item.second : item, node);
+  return times;
+}
+
+/// Another node with the same children.
+YAML::Node shallowCopy(const YAML::Node& node) {
+  if (!node.IsMap() && !node.IsSequence()) return withoutMarks(node);
+  YAML::Node copy(node.Type());
+  for (const auto& item : node) {
+    if (node.IsMap()) {
+      copy.force_insert(item.first, item.second);
+    } else {
+      copy.push_back(item);
+    }
+  }
+  return copy;
+}
+
+YAML::Node childAt(const YAML::Node& parent, const Step& step) {
+  const auto* index = std::get_if<std::size_t>(&step);
+  return index != nullptr ? parent[*index] : parent[std::get<std::string>(step)];
+}
+
+/// Gives a parent a copy of its child where the child stands elsewhere in the document as well.
+void unshare(YAML::Node& parent, const Step& step, const YAML::Node& root) {
+  const YAML::Node child = childAt(parent, step);
+  if (timesIn(root, child) < 2) return;
+  const YAML::Node own = shallowCopy(child);
+  YAML::Node changed(parent.Type());
+  std::size_t at = 0;
+  for (const auto& item : parent) {
+    if (parent.IsMap()) {
+      changed.force_insert(item.first, item.first.Scalar() == std::get<std::string>(step) ? own : item.second);
+    } else {
+      changed.push_back(at++ == std::get<std::size_t>(step) ? own : item);
+    }
+  }
+  parent = changed;
+}
+
+/// Walks from the root along the path and puts the value at its end, and nowhere else. False when the path leads
+/// nowhere.
+bool assign(const YAML::Node& root, const std::vector<Step>& path, const YAML::Node& value) {
+  YAML::Node node = root;
+  for (std::size_t i = 0; i < path.size(); ++i) {
     if (const auto* index = std::get_if<std::size_t>(&path[i])) {
       if (!node.IsSequence() || *index >= node.size()) return false;
-      next.reset(node[*index]);
     } else {
       if (!node.IsMap() && !node.IsNull()) return false;
       const auto& key = std::get<std::string>(path[i]);
       if (!node[key]) node[key] = i + 1 == path.size() ? YAML::Node() : YAML::Node(YAML::NodeType::Map);
-      next.reset(node[key]);
     }
+    unshare(node, path[i], root);
+    const YAML::Node next = childAt(node, path[i]);
     node.reset(next);
   }
   node = withoutMarks(value);  // one copy each: nodes are references
@@ -98,13 +142,16 @@ void applyOverride(YAML::Node root, const std::string& assignment, const std::st
   }
   const auto& first = std::get<std::string>(path.front());
   if (first == "systems" || first == "linear_solvers" || first == "campaign") {
-    if (!assign(root, path, 0, value)) diagnostics.error(place, "the deck has no such key");
+    if (!assign(root, path, value)) diagnostics.error(place, "the deck has no such key");
     return;
   }
   YAML::Node solvers = root["linear_solvers"];
   if (!solvers.IsDefined() || !solvers.IsSequence()) return;  // reported when the block is read
-  for (auto entry : solvers) {
-    if (chosen(entry, solver) && !assign(entry, path, 0, value)) diagnostics.error(place, "the deck has no such key");
+  for (std::size_t i = 0; i < solvers.size(); ++i) {
+    if (!chosen(solvers[i], solver)) continue;
+    std::vector<Step> whole{"linear_solvers", i};
+    whole.insert(whole.end(), path.begin(), path.end());
+    if (!assign(root, whole, value)) diagnostics.error(place, "the deck has no such key");
   }
 }
 

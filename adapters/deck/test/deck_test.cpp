@@ -145,6 +145,34 @@ TEST_F(DeckTest, AppliesOverrides) {
   EXPECT_EQ(one.linearSolvers[1].tolerance, 1e-5);
 }
 
+TEST_F(DeckTest, AnOverrideChangesNoOtherPlaceThatSharesTheValue) {
+  const std::string deck = R"(linear_solvers:
+  - {name: a, method: gmres, tolerance: &t 1e-6, final_tolerance: *t, parameters: &p {Timer Label: x}}
+  - {name: b, method: gmres, tolerance: *t, parameters: *p}
+systems:
+  - {name: c, generate: &g {problem: laplace2d, cells: &n [3, 3]}}
+  - {name: d, generate: *g}
+  - {name: e, generate: {problem: laplace2d, cells: *n}}
+)";
+  const auto changed =
+      load(deck, {"linear_solvers[0].tolerance=1e-3", "linear_solvers[1].parameters.Timer Label=y",
+                  "systems[0].generate.cells[1]=4", "systems[1].generate.problem=convection_diffusion2d"});
+  EXPECT_EQ(changed.linearSolvers[0].tolerance, 1e-3);
+  EXPECT_EQ(changed.linearSolvers[0].finalTolerance, 1e-6);
+  EXPECT_EQ(changed.linearSolvers[1].tolerance, 1e-6);
+  EXPECT_EQ(changed.linearSolvers[0].parameters.get<std::string>("Timer Label"), "x");
+  EXPECT_EQ(changed.linearSolvers[1].parameters.get<std::string>("Timer Label"), "y");
+  EXPECT_EQ(changed.systems[0].generator->cells, (std::vector<int>{3, 4}));
+  EXPECT_EQ(changed.systems[1].generator->cells, (std::vector<int>{3, 3}));
+  EXPECT_EQ(changed.systems[2].generator->cells, (std::vector<int>{3, 3}));
+  EXPECT_EQ(changed.systems[0].generator->problem, "laplace2d");
+  EXPECT_EQ(changed.systems[1].generator->problem, "convection_diffusion2d");
+  const auto all = load(deck, {"tolerance=1e-3"}).linearSolvers;
+  EXPECT_EQ(all[0].tolerance, 1e-3);
+  EXPECT_EQ(all[0].finalTolerance, 1e-6);
+  EXPECT_EQ(all[1].tolerance, 1e-3);
+}
+
 TEST_F(DeckTest, TellsWhatIsWrongWithAnOverride) {
   expectStart(complaint(twoSolvers, {"tolerance"}), "--set: tolerance: allowed: key=value");
   expectStart(complaint(twoSolvers, {"linear_solvers[7].tolerance=1"}), "--set: linear_solvers[7].tolerance=1: ");
