@@ -130,6 +130,11 @@ nearest_case() {
   fi
 }
 
+# refuse_build_folder <kinds...>: ends where its path has what those who read it would misread.
+refuse_build_folder() {
+  refuse_in_path "the build folder" "$build_dir" "Set CAPSTAN_BUILD_DIR to a folder" "$@"
+}
+
 command_run() {
   [[ $# -gt 0 ]] || fail_usage "run wants a case folder, or its name" "Cases: $(case_folders | tr '\n' ' ')"
   local wanted=$1 folder cases named
@@ -147,7 +152,10 @@ command_run() {
   fi
   local targets=(capstan_products)
   case $folder in
-    */openfoam/*) ensure_packages build openfoam ;;
+    */openfoam/*)
+      refuse_build_folder blank colon
+      ensure_packages build openfoam
+      ;;
   esac
   ensure_packages build
   configure "$build_dir"
@@ -199,6 +207,7 @@ command_preload() {
   # Wrong use is told before anything is built.
   for word in "$@"; do [[ $word != -- ]] || break; done
   [[ ${word:-} == -- ]] || fail_usage "preload wants -- and a command that starts the application" "See: ./capstan preload --help"
+  if [[ ${1:-} == petsc ]]; then refuse_build_folder blank; else refuse_build_folder blank colon; fi
   case ${1:-} in
     hypre | petsc | saturne) ensure_built capstan_products ;;
     *) ensure_built capstan_library ;;
@@ -231,6 +240,8 @@ TEXT
 command_advise() {
   local targets=(capstan_products ping_pong capstan_latency)
   [[ $# -gt 0 ]] || fail_usage "advise wants the folder of an OpenFOAM case, a deck (a YAML file), or a name such as hypre_pcg and a command behind --" "See: ./capstan advise --help"
+  # It preloads what emulates slow all-reduces.
+  refuse_build_folder blank colon
   ensure_packages build
   [[ ! -d $1 ]] || ensure_packages build openfoam
   configure "$build_dir"
@@ -240,6 +251,7 @@ command_advise() {
 
 command_enable() {
   [[ $# -gt 0 ]] || fail_usage "enable wants the folder of an OpenFOAM case" "See: ./capstan enable --help"
+  refuse_build_folder blank
   ensure_packages build openfoam
   ensure_built capstan_products
   switch_case "$root/app-inputs/openfoam/switch_case.py" "$build_dir/lib/libcapstanFoam.so" enable "$@"

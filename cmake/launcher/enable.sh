@@ -34,6 +34,7 @@ switch_case() {
   [[ $# -gt 0 ]] || fail_usage "$command wants the folder of an OpenFOAM case" "See: $capstan_called $command --help"
   if [[ $command == enable ]]; then
     [[ -e $library ]] || fail 3 "$library is missing: this Capstan was built without OpenFOAM" "See docs/openfoam.md, \"Building it\"."
+    refuse_in_path "the library" "$library" "Install Capstan in a folder" blank
     set -- "$@" --library "$library"
   fi
   exec python3 "$tool" "$command" "$@"

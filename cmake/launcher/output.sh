@@ -20,6 +20,20 @@ fail_usage() {
   fail 2 "$@"
 }
 
+# refuse_in_path <what it is> <path> <what to do> <kinds...>: ends where a path has a blank, or a colon, and who is to read it would
+# misread that.
+refuse_in_path() {
+  local what=$1 path=$2 advice=$3 kind pattern="" readers=""
+  shift 3
+  for kind in "$@"; do
+    case $kind in
+      blank) pattern='[[:space:]]' readers="OpenFOAM, LD_PRELOAD and PETSC_OPTIONS" ;;
+      colon) pattern=: readers="LD_PRELOAD and LD_LIBRARY_PATH" ;;
+    esac
+    [[ ! $path =~ $pattern ]] || fail_usage "$what $path has a $kind in its path, and $readers cannot hold that" "$advice without one."
+  done
+}
+
 # True where someone may be watching progress on standard error.
 on_terminal() {
   [[ -t 2 && -z ${CI:-} ]]

@@ -214,6 +214,8 @@ preload() {
   [[ $# -gt 1 ]] || fail_usage "preload wants -- and a command that starts the application" "See: $capstan_called preload --help"
   shift
   library_is_there "$host" "$library"
+  refuse_in_path "the library" "$library" "Install Capstan in a folder" blank
+  [[ $host == petsc ]] || refuse_in_path "the library" "$library" "Install Capstan in a folder" colon
   type -P -- "$1" >/dev/null || fail_usage "preload: '$1' is no program in PATH"
   kind=$(mpi_kind "$1")
   at=$(application_among "$host" "$kind" "$@") ||

@@ -72,6 +72,12 @@ class LauncherCase(unittest.TestCase):
         text = (SOURCE / "cmake" / "launcher" / "packages.sh").read_text(encoding="utf-8")
         packages.write_text(text.replace("os_release=/etc/os-release", f'os_release="{release}"'), encoding="utf-8")
 
+    def build_without_blanks(self):
+        """Makes such a build folder the launcher's: not everything can be started from one in this folder."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory(prefix="capstan-build-")))
+        self.environment["CAPSTAN_BUILD_DIR"] = str(folder)
+        return folder
+
     def capstan(self, *arguments, folder="/", **environment):
         return self.run_script("capstan", *arguments, folder=folder, **environment)
 

@@ -43,6 +43,7 @@ class Preload(LauncherCase):
     def setUp(self):
         super().setUp()
         self.install_everything()
+        self.build = self.build_without_blanks()
         (self.work / "linked").mkdir()
         for name, text in LINKED.items():
             (self.work / "linked" / name).write_text(text, encoding="utf-8")
@@ -50,9 +51,9 @@ class Preload(LauncherCase):
             program.write_bytes(HOLDS.get(name, b"\x7fELF"))
             program.chmod(0o755)
         (self.work / "bin/env").unlink()
-        self.library = str(self.root / "build/lib/libcapstan_preload.so")
-        (self.root / "build/lib").mkdir(parents=True)
-        (self.root / "build/lib/libcapstan.so").touch()
+        self.library = str(self.build / "lib/libcapstan_preload.so")
+        (self.build / "lib").mkdir(parents=True)
+        (self.build / "lib/libcapstan.so").touch()
 
     def dry(self, *words, **environment):
         status, output, errors = self.capstan("preload", "--dry-run", "--", *words, **environment)
@@ -110,7 +111,7 @@ class Preload(LauncherCase):
                 self.assertEqual(output, "")
         self.assertEqual([call for call in self.called("mpirun") if "--version" not in call], [])
         status, output, _ = self.capstan("preload", "--no-check", "--", "mpirun", "other")
-        self.assertEqual((status, output), (0, f"mpirun -x LD_PRELOAD={self.root}/build/lib/libcapstan.so other\n"))
+        self.assertEqual((status, output), (0, f"mpirun -x LD_PRELOAD={self.build}/lib/libcapstan.so other\n"))
 
     def test_a_library_that_lacks_much_is_refused_as_one_that_lacks_little(self):
         # More than a pipe holds: whoever writes it is still at it when the first line has been read.
@@ -119,7 +120,7 @@ class Preload(LauncherCase):
         self.assertIn("which lacks Tpetra::version", errors)
 
     def test_a_build_for_a_static_trilinos_has_nothing_to_preload(self):
-        (self.root / "build/lib/libcapstan.so").rename(self.root / "build/lib/libcapstan_static.a")
+        (self.build / "lib/libcapstan.so").rename(self.build / "lib/libcapstan_static.a")
         status, output, errors = self.capstan("preload", "--", "mpirun", "naluX")
         self.assertEqual((status, output), (1, ""))
         self.assertIn("it was built with a static Trilinos", errors)
@@ -132,6 +133,17 @@ class Preload(LauncherCase):
     def test_the_application_is_found_behind_what_starts_it(self):
         for words in (("script", "naluX"), ("-x", "naluX=1", "other", "naluX", "script")):
             self.assertIn("naluX", self.dry("mpirun", *words))
+
+    def test_a_path_that_the_loader_would_split_is_refused_before_anything_is_built(self):
+        for name in ("a folder", "a:folder"):
+            folder = self.build / name
+            for host in ("belos", "hypre", "saturne", *(["petsc"] if " " in name else [])):
+                with self.subTest(f"{name}, {host}"):
+                    status, output, errors = self.capstan("preload", host, "--dry-run", "--", "mpirun", "naluX", CAPSTAN_BUILD_DIR=str(folder))
+                    self.assertEqual((status, output), (2, ""))
+                    self.assertIn(f"the build folder {folder} has a {'blank' if ' ' in name else 'colon'} in its path", errors)
+                    self.assertIn("Set CAPSTAN_BUILD_DIR to a folder without", errors)
+        self.assertEqual(self.called("cmake"), [])
 
     def test_wrong_use(self):
         for words, said in ((("mpirun", "naluX"), "wants -- and a command"), (("--",), "wants -- and a command"),
@@ -146,6 +158,7 @@ class Enable(LauncherCase):
     def setUp(self):
         super().setUp()
         self.install_everything()
+        self.build = self.build_without_blanks()
         self.case = self.work / "a case"
         (self.case / "system").mkdir(parents=True)
         (self.case / "system/controlDict").write_text("application icoFoam;\n", encoding="utf-8")
@@ -159,7 +172,7 @@ class Enable(LauncherCase):
         status, _, errors = self.capstan("enable", "a case", folder=self.work)
         self.assertEqual(status, 3)
         self.assertIn("libcapstanFoam.so is missing: this Capstan was built without OpenFOAM", errors)
-        library = self.root / "build/lib/libcapstanFoam.so"
+        library = self.build / "lib/libcapstanFoam.so"
         library.parent.mkdir(parents=True, exist_ok=True)
         library.touch()
         for words, shown in ((("capstan_cg",), "p: capstan_cg\n"), ((), "p: capstan\n")):
@@ -171,8 +184,8 @@ class Enable(LauncherCase):
         self.assertEqual((status, self.texts()), (0, before), errors)
 
     def test_wrong_use(self):
-        (self.root / "build/lib").mkdir(parents=True)
-        (self.root / "build/lib/libcapstanFoam.so").touch()
+        (self.build / "lib").mkdir(parents=True)
+        (self.build / "lib/libcapstanFoam.so").touch()
         before = self.texts()
         for words, said in ((("enable",), "enable wants the folder"), (("disable",), "disable wants the folder"),
                             (("enable", str(self.case), "capstan_gc"), "did you mean 'capstan_cg'?"), (("disable", str(self.case)), "has no Capstan"),
@@ -181,6 +194,15 @@ class Enable(LauncherCase):
             self.assertEqual(status, 2)
             self.assertIn(said, errors)
         self.assertEqual(self.texts(), before)
+
+    def test_a_library_that_openfoam_would_not_find_is_refused_before_anything_is_built(self):
+        before = self.texts()
+        status, _, errors = self.capstan("enable", str(self.case), CAPSTAN_BUILD_DIR=str(self.root / "build"))
+        self.assertEqual((status, self.texts(), self.called("cmake")), (2, before, []))
+        self.assertIn(f"the build folder {self.root}/build has a blank in its path", errors)
+        # To take it back needs no library.
+        status, _, errors = self.capstan("disable", str(self.case), CAPSTAN_BUILD_DIR=str(self.root / "build"))
+        self.assertIn("has no Capstan", errors)
 
 
 if __name__ == "__main__":

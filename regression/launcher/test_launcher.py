@@ -53,6 +53,7 @@ class Launcher(LauncherCase):
 
     def test_a_case_by_the_last_part_of_its_name(self):
         self.install_everything()
+        self.build_without_blanks()
         for name in ("openfoam/pitzDaily", "openfoam/cavity3d", "one/twice", "other/twice"):
             self.add_case(name)
         status, output, errors = self.capstan("run", "pitzDaily", "--compare", folder="/")
@@ -64,15 +65,17 @@ class Launcher(LauncherCase):
 
     def test_run_hands_over_arguments_and_folders(self):
         self.install_everything()
+        build = self.build_without_blanks()
         self.add_case("openfoam/cavity3d")
         for folder, case in (("/", "app-inputs/openfoam/cavity3d"), (self.root / "app-inputs", "openfoam/cavity3d/")):
             status, output, errors = self.capstan("run", case, "32", "a b", folder=folder)
             self.assertEqual(status, 0, errors)
-            self.assertEqual(output.splitlines(), [str(self.root), str(self.root / "build"), "32", "a b"])
+            self.assertEqual(output.splitlines(), [str(self.root), str(build), "32", "a b"])
 
     def test_folders_are_found_whatever_the_users_cdpath_is(self):
         # cd prints the folder where it is found by CDPATH.
         self.install_everything()
+        self.build_without_blanks()
         self.add_case("openfoam/cavity3d")
         (self.root / "perf" / "results").mkdir(parents=True)
         (self.root / "perf" / "results" / "a.png").touch()
@@ -85,6 +88,17 @@ class Launcher(LauncherCase):
                                   env={**self.environment, "CDPATH": cdpath})
             self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
             self.assertTrue((self.root / "out" / "html").is_dir())
+
+    def test_folders_that_openfoam_and_the_loader_misread_are_refused_before_any_work(self):
+        self.install_everything()
+        self.add_case("openfoam/cavity3d")
+        for words in (("run", "cavity3d"), ("advise", str(self.work)), ("advise", "deck.yaml")):
+            for folder, what in ((self.root / "build", "blank"), (f"{self.build_without_blanks()}/a:b", "colon")):
+                status, _, errors = self.capstan(*words, CAPSTAN_BUILD_DIR=str(folder))
+                self.assertEqual(status, 2, words)
+                self.assertIn(f"the build folder {folder} has a {what} in its path", errors)
+                self.assertIn("Set CAPSTAN_BUILD_DIR to a folder without", errors)
+        self.assertEqual(self.called("cmake"), [])
 
     def test_run_passes_the_status_on(self):
         self.install_everything()

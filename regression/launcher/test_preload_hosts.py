@@ -37,7 +37,7 @@ class PreloadHosts(LauncherCase):
         super().setUp()
         self.install_everything()
         (self.work / "linked").mkdir()
-        self.libraries = self.root / "build/lib"
+        self.libraries = self.build_without_blanks() / "lib"
         self.libraries.mkdir(parents=True)
         (self.libraries / "libcapstan.so").touch()
         for name, text in LINKED.items():

@@ -5,6 +5,7 @@ import gzip
 import os
 import pathlib
 import stat
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -152,6 +153,16 @@ class Cases(unittest.TestCase):
         with self.assertRaisesRegex(WrongUse, "holds something else"):
             workspace.fresh_folder(self.root / "mine")
         self.assertTrue((self.root / "mine/file").exists())
+
+    def test_a_folder_that_openfoam_would_misread_is_refused(self):
+        folder = self.root / "a folder"
+        with self.assertRaisesRegex(WrongUse, "a folder' has a blank in its path"):
+            workspace.prepare(self.case, 1, folder, {})
+        self.assertFalse(folder.exists())
+        run = pathlib.Path(__file__).resolve().parents[1] / "cavity3d/run"
+        done = subprocess.run([run, "--folder", folder], capture_output=True, text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("a folder' has a blank in its path", done.stderr)
 
     def test_what_is_missing_is_named(self):
         with self.assertRaisesRegex(NotInstalled, "'no-such-program' is missing"):

@@ -155,6 +155,8 @@ def edit_file(path, entries):
 
 def prepare(case: Case, ranks, folder, env):
     """A copy of the tutorial, meshed, with its initial fields, decomposed for the ranks."""
+    if re.search(r"\s", str(folder)):
+        raise WrongUse(f"'{folder}' has a blank in its path, which OpenFOAM leaves out; name another one with --folder, or CAPSTAN_BUILD_DIR")
     fresh_folder(folder)
     shutil.copytree(case.tutorial, folder, dirs_exist_ok=True)
     unpack(folder)
