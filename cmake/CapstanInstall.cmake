@@ -209,3 +209,8 @@ install(DIRECTORY app-inputs/decks app-inputs/muelu DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY adapters/patches DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png")
+
+if(BUILD_TESTING)
+  # That debian/ has a package for all of this.
+  capstan_add_script_test(NAME packages COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/regression/packages/test_packages.py")
+endif()

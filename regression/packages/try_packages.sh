@@ -28,8 +28,8 @@ installed "$folder"/libcapstan0.1_*.deb "$folder"/capstan-preconditioners_*.deb 
 "$root/regression/packages/try_installed.sh"
 
 say "a Belos program, compiled against libcapstan-dev"
-installed "$folder"/libcapstan-stratimikos0.1_*.deb "$folder"/libcapstan-dev_*.deb g++ cmake make libopenblas-serial-dev libmumps-dev \
-  libscotch-dev libptscotch-dev libhdf5-openmpi-dev
+installed "$folder"/libcapstan-stratimikos0.1_*.deb "$folder"/libcapstanc1_*.deb "$folder"/libcapstan-dev_*.deb g++ cmake make \
+  libopenblas-serial-dev libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev
 mkdir "$work/program"
 cp "$root/regression/consumer/all_names.cpp" "$work/program/"
 cat >"$work/program/CMakeLists.txt" <<'TEXT'
