@@ -11,12 +11,14 @@
 #include <mutex>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/option_use.hpp"
 #include "adapters/run_end/run_end.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_value.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/said_once.hpp"
@@ -24,14 +26,17 @@
 namespace capstan {
 
 UserOptions UserOptions::parseFile(const std::string& path) {
+  errno = 0;
   std::ifstream file(path);
   std::ostringstream text;
-  errno = 0;
-  const bool isFolder = std::filesystem::is_directory(path);
-  if (isFolder || !file || !(text << file.rdbuf(), file.good() || file.eof())) {
-    // An empty file sets failbit on `text`, not on `file`.
+  // A read that fails sets badbit of `file` in peek() alone. An empty file sets failbit of `text`.
+  const bool isRead = file && (file.peek(), text << file.rdbuf(), file.good() || file.eof());
+  const int reason = errno;
+  std::error_code ignored;  // whatever the matter is, all ranks get the error below
+  const bool isFolder = std::filesystem::is_directory(path, ignored);
+  if (isFolder || !isRead) {
     throw UserOptionsError(fmt::format("{}cannot read \"{}\", named by CAPSTAN_OPTIONS_FILE: {}", userOptionsPrefix,
-                                       path, isFolder ? "it is a folder" : std::strerror(errno)));
+                                       path, isFolder ? "it is a folder" : std::strerror(reason)));
   }
   return parse(text.str(), path);
 }

@@ -10,6 +10,7 @@
 #include "adapters/plugin/options_file.hpp"
 #include "adapters/plugin/test/solve_of.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/test/support/methods.hpp"
 #include "tpetra_ext/test/support/environment_variable.hpp"
 
@@ -234,6 +235,32 @@ TEST(EnvironmentOptions, AFileThatCannotBeReadIsNamed) {
   }
   const Variable folder("CAPSTAN_OPTIONS_FILE", "/tmp");
   EXPECT_NE(error().find("it is a folder"), std::string::npos) << error();
+  const Variable longest("CAPSTAN_OPTIONS_FILE", std::string(5000, 'x'));
+  EXPECT_NE(error().find("x\", named by CAPSTAN_OPTIONS_FILE: File name too long"), std::string::npos) << error();
+  const Variable unreadable("CAPSTAN_OPTIONS_FILE", "/proc/self/mem");
+  EXPECT_NE(error().find("named by CAPSTAN_OPTIONS_FILE: Input/output error"), std::string::npos) << error();
+}
+
+TEST(EnvironmentOptions, AFileWithoutPermissionIsNamed) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may read every file";
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::temp_directory_path() / ("closed-" + std::to_string(::getpid()));
+  fs::create_directory(folder);
+  std::ofstream(folder / "o.yaml") << "step_size: 3\n";
+  const Variable file("CAPSTAN_OPTIONS_FILE", folder / "o.yaml");
+  for (const fs::path& closed : {folder / "o.yaml", folder}) {
+    fs::permissions(closed, fs::perms::none);
+    try {
+      environmentOptions();
+      ADD_FAILURE() << "no error";
+    } catch (const std::exception& error) {
+      EXPECT_NE(dynamic_cast<const UserOptionsError*>(&error), nullptr) << error.what();
+      EXPECT_NE(std::string(error.what()).find("named by CAPSTAN_OPTIONS_FILE: Permission denied"), std::string::npos)
+          << error.what();
+    }
+    fs::permissions(closed, fs::perms::owner_all);
+  }
+  fs::remove_all(folder);
 }
 
 TEST(EnvironmentOptions, AnEmptyFileIsNoOption) {
