@@ -109,7 +109,8 @@ class Parameters {
   /// Throws std::invalid_argument for a name that is no parameter's. Local.
   void reserve(const std::vector<std::string>& names, const std::string& why);
 
-  /// Replaces the overlay: values that win over the application's, whatever merge() brings later. Null removes it.
+  /// Replaces the overlay: values that win over the application's, whatever merge() brings later. Null removes it, and
+  /// so does merge() with a list that is right but for the overlay: set it before each solve.
   /// Same checks and same guarantee as merge(), and what is wrong is thrown as UserOptionsError, with the overlay's
   /// name.
   void setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay);

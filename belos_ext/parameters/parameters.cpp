@@ -180,7 +180,17 @@ const Parameters& Parameters::untold(const MethodTraits& solver) {
 }
 
 void Parameters::merge(const Teuchos::ParameterList& list) {
-  if (!mergeLimits(list)) commit(overlay_, &list);
+  if (mergeLimits(list)) return;
+  if (overlay_.is_null()) return commit(overlay_, &list);
+  try {
+    commit(overlay_, &list);
+  } catch (const std::invalid_argument&) {
+    // The list need not be what is wrong: the overlay was for the last solve, and is set anew for the next. Of it stays
+    // how strictly lists are read.
+    const auto strict = Teuchos::rcp(new Teuchos::ParameterList(overlay_->name()));
+    if (effective_.options.strictParameters) strict->set("Strict Parameters", true);
+    commit(strict->numParams() > 0 ? strict : Teuchos::null, &list);
+  }
 }
 
 bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {

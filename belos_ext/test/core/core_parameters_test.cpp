@@ -413,6 +413,30 @@ TEST_F(ParametersTest, AnErrorOfTheOverlayNamesItAndIsOneOfItsOwn) {
   EXPECT_THROW(gmres_.reserve({"No Such Parameter"}, ""), std::invalid_argument);
 }
 
+// The manager asks for the overlay again before it solves, and that is where a conflict is the user's.
+TEST_F(ParametersTest, TheOverlayOfTheLastSolveKeepsNoListOut) {
+  const auto overlay = Teuchos::rcp(new ParameterList(listOf("Step Size", 60)));
+  overlay->setName("CAPSTAN_OPTIONS");
+  sStep_.merge(listOf("Num Blocks", 100));
+  sStep_.setOverlay(overlay);
+  EXPECT_EQ(errorOf(sStep_, listOf("Num Blocks", 30)), "no error");
+  EXPECT_EQ(sStep_.options().numBlocks, 30);
+  EXPECT_THROW(sStep_.setOverlay(overlay), UserOptionsError);
+  sStep_.merge(listOf("Num Blocks", 80));
+  sStep_.setOverlay(overlay);
+  EXPECT_EQ(sStep_.options().stepSize, 60);
+  EXPECT_TRUE(contains(errorOf(sStep_, listOf("Num Blocks", 0)), "is out of range"));
+  EXPECT_EQ(sStep_.options().stepSize, 60) << "a list that is wrong itself changes nothing";
+  overlay->set("Strict Parameters", true);
+  sStep_.setOverlay(overlay);
+  ParameterList list = listOf("Num Blocks", 30);
+  EXPECT_EQ(errorOf(sStep_, list), "no error");
+  sStep_.merge(listOf("Num Blocks", 80));
+  sStep_.setOverlay(overlay);
+  list.set("Num Block", 30);
+  EXPECT_TRUE(contains(errorOf(sStep_, list), "\"Strict Parameters\" is true"));
+}
+
 TEST_F(ParametersTest, WhatNaluWindSetsIsUnderstood) {
   ParameterList list;
   list.set("Convergence Tolerance", 1e-5);
