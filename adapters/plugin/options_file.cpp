@@ -59,6 +59,12 @@ Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forSolve(const SolveFact
     } else if (merged->name().find(layer.list.name()) == std::string::npos) {
       merged->setName(merged->name() + " and " + layer.list.name());
     }
+    // A weaker single scaling yields to one for both; within one list the single one wins.
+    const auto* both = layer.list.getEntryPtr("Residual Scaling");
+    if (both != nullptr && !isWord(*both, "as the two")) {
+      merged->remove("Implicit Residual Scaling", false);
+      merged->remove("Explicit Residual Scaling", false);
+    }
     for (auto item = layer.list.begin(); item != layer.list.end(); ++item) {
       merged->setEntry(layer.list.name(item), layer.list.entry(item));
     }

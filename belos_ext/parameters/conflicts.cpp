@@ -110,9 +110,8 @@ void checkPipeline(const SolverOptions& options, const MethodTraits& method) {
 void resolve(ParameterState& state) {
   SolverOptions& options = state.options;
   const auto given = [&state](const char* key) { return state.given.count(key) != 0; };
-  const bool both = given("Residual Scaling");
-  options.implicitScalingGiven = both || given("Implicit Residual Scaling");
-  options.explicitScalingGiven = both || given("Explicit Residual Scaling");
+  options.implicitScalingGiven = given("Implicit Residual Scaling");
+  options.explicitScalingGiven = given("Explicit Residual Scaling");
   options.numBlocksGiven = given("Num Blocks");
   options.blockOrthogonalizationGiven = given("Block Orthogonalization");
   if (!given("Intra Orthogonalization")) {

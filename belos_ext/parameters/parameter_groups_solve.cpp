@@ -54,6 +54,8 @@ ParameterRow residualScalingRow() {
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     if (isWord(entry, "as the two")) return;
     state.options.implicitScaling = state.options.explicitScaling = toScaling(entry);
+    // It is they that were given: as the two it gives neither.
+    if (!entry.isDefault()) state.given.insert({"Implicit Residual Scaling", "Explicit Residual Scaling"});
   };
   row.show = [](const ParameterState& state) {
     const bool same = state.options.implicitScaling == state.options.explicitScaling;

@@ -312,7 +312,7 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
 std::vector<std::pair<std::string, std::string>> Parameters::alike() const {
   // Of these it matters whether they were given: other defaults follow from that.
   static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
-                                                "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
+                                                "Block Orthogonalization", "Num Blocks"};
   std::vector<std::pair<std::string, std::string>> values{{"", solver_->canonical}};
   for (const ParameterRow& row : parameterRows()) {
     std::string& value = values.emplace_back(row.name, "").second;

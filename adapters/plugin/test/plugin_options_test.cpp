@@ -96,6 +96,31 @@ TEST(UserOptions, OfSeveralLabelsTheLaterWins) {
   EXPECT_EQ(options.forSolve(solveOf("gmres"))->get<int>("Step Size"), 2);
 }
 
+TEST(UserOptions, AWeakerSingleScalingYieldsToAStrongerOneForBoth) {
+  const UserOptions options = UserOptions::parse(
+      "implicit_residual_scaling: Norm of RHS\n"
+      "labels:\n"
+      "  p: {residual_scaling: none}\n"
+      "  q: {residual_scaling: as the two}\n"
+      "  r: {residual_scaling: none, explicit_residual_scaling: User Provided}\n",
+      "o.yaml");
+  const auto scalings = [&](const std::string& label) {
+    Parameters parameters(methodOf(id::Gmres));
+    parameters.setOverlay(options.forSolve(solveOf(label)));
+    return std::pair{parameters.options().implicitScaling, parameters.options().explicitScaling};
+  };
+  using Scaling = ResidualScaling;
+  EXPECT_EQ(scalings("p"), std::pair(Scaling::None, Scaling::None));
+  EXPECT_EQ(scalings("q"), std::pair(Scaling::NormOfRHS, Scaling::NormOfInitRes));
+  EXPECT_EQ(scalings("r"), std::pair(Scaling::None, Scaling::UserProvided));
+  UserOptions both = UserOptions::parse("residual_scaling: none", "file.yaml");
+  both.add(UserOptions::parse("implicit_residual_scaling: Norm of RHS", "CAPSTAN_OPTIONS"));
+  Parameters parameters(methodOf(id::Gmres));
+  parameters.setOverlay(both.forSolve(solveOf("")));
+  EXPECT_EQ(parameters.options().implicitScaling, Scaling::NormOfRHS);
+  EXPECT_EQ(parameters.options().explicitScaling, Scaling::None);
+}
+
 TEST(UserOptions, WrongLabelsAreErrorsOfTheirLine) {
   EXPECT_EQ(errorOf("labels:\n  row > 10: {step_size: 4}\n"),
             "Capstan options: o.yaml, line 2: labels.row > 10: only rows can be compared, found \"row\"; did you mean "

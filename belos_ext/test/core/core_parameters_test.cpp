@@ -370,6 +370,31 @@ TEST_F(ParametersTest, ResidualScalingSetsBothAndTheSingleOnesWin) {
   EXPECT_TRUE(contains(errorOf(gmres_, listOf("Residual Scaling", "Norm of LHS")), "did you mean \"Norm of RHS\"?"));
 }
 
+TEST_F(ParametersTest, ResidualScalingAsTheTwoChangesNothing) {
+  Parameters told(methodOf(id::Gmres));
+  const auto untold = told.checksum();
+  told.merge(listOf("Residual Scaling", "as the two"));
+  EXPECT_FALSE(told.options().implicitScalingGiven);
+  EXPECT_FALSE(told.options().explicitScalingGiven);
+  EXPECT_EQ(told.checksum(), untold);
+  EXPECT_EQ(told.alike(), Parameters(methodOf(id::Gmres)).alike());
+}
+
+// What was given stays given, whichever key is changed later.
+TEST_F(ParametersTest, ScalingsCanBeGivenBack) {
+  Parameters both(methodOf(id::Gmres)), later(methodOf(id::Gmres));
+  both.merge(listOf("Residual Scaling", "Norm of RHS"));
+  later.merge(listOf("Residual Scaling", "Norm of RHS"));
+  later.merge(listOf("Implicit Residual Scaling", "None"));
+  for (const Parameters* given : {&both, &later}) {
+    Parameters other(methodOf(id::Gmres));
+    other.merge(*given->current());
+    EXPECT_TRUE(other.options().implicitScalingGiven);
+    EXPECT_TRUE(other.options().explicitScalingGiven);
+    EXPECT_EQ(other.checksum(), given->checksum());
+  }
+}
+
 TEST_F(ParametersTest, AUserScaleNeedsTheScalingThatUsesIt) {
   gmres_.merge(listOf("User Defined Residual Scaling", 2.5));
   EXPECT_EQ(contains(printed(), "no residual scaling is \"User Provided\""), onRank0());
