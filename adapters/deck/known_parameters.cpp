@@ -12,7 +12,10 @@
 namespace capstan::deck {
 
 KnownParameters::KnownParameters(const std::string& method) : own_(findMethod(method)) {
-  if (own_ == nullptr) belos_ = driver::BelosMethod(method).parameters();
+  if (own_ != nullptr) return;
+  const driver::BelosMethod made(method);
+  belos_ = made.parameters();
+  isServed_ = made.reporting() != nullptr;
 }
 
 bool KnownParameters::has(const std::string& key) const {
@@ -42,7 +45,7 @@ void KnownParameters::check(const std::string& key, const Place& place, Teuchos:
                                                       didYouMean(key, names())));
     return;
   }
-  if (own_ != nullptr) {
+  if (own_ != nullptr || (isServed_ && findParameter(key) != nullptr)) {
     try {
       checkParameter(*findParameter(key), list.getEntry(key));
     } catch (const std::invalid_argument& error) {

@@ -32,6 +32,7 @@ class KnownParameters {
 
   const MethodTraits* own_;
   Teuchos::RCP<const Teuchos::ParameterList> belos_;
+  bool isServed_ = false;  ///< by Capstan under Belos' name: what is asked for there is redirected
 };
 
 }  // namespace capstan::deck

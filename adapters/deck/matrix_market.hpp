@@ -36,8 +36,7 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
 
 /// The same matrix in text that Tpetra's reader takes: without Windows' line ends and blank lines, its banner in the
 /// usual case, real where it is double or a pattern, whose entries are 1, and a dense symmetric matrix with both its
-/// triangles. `text` has passed
-/// inspectMatrixMarket, which told `info`. Local.
+/// triangles. `text` has passed inspectMatrixMarket, which told `info`. Local.
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info);
 
 }  // namespace capstan::deck

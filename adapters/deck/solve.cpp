@@ -14,6 +14,7 @@
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/shared_failures.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::deck {
@@ -121,12 +122,17 @@ class Runner {
     return problem;
   }
 
-  Teuchos::RCP<Teuchos::ParameterList> parameters() const {
-    auto list = Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters));
-    if (options_.history && findMethod(solver_.method) != nullptr && !list->isParameter("History File")) {
-      list->set("History File", "/dev/null");  // Capstan's solvers keep a history when told to write it
-    }
-    return list;
+  void makeMethod() {
+    const auto& given = solver_.parameters;
+    method_.emplace(solver_.method, Teuchos::parameterList(given));
+    const bool written = std::any_of(given.begin(), given.end(), [](const auto& item) {
+      return normalizedName(item.first) == normalizedName("History File");
+    });
+    if (!options_.history || method_->reporting() == nullptr || written) return;
+    // Capstan's solvers, by whatever name they were asked for, keep a history when told to write it.
+    const auto history = Teuchos::parameterList();
+    history->set("History File", "/dev/null");
+    method_->manager().setParameters(history);
   }
 
   /// As Nalu-wind does it: the solver is made anew with a new multigrid hierarchy, else kept; the tolerance comes in a
@@ -136,7 +142,7 @@ class Runner {
     try {
       const auto problem = makeProblem();
       if (!method_ || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
-        method_.emplace(solver_.method, parameters());
+        makeMethod();
         buildsSeen_ = preconditioner_.builds();
       }
       method_->setLimits(record.tolerance);

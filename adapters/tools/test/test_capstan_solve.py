@@ -91,6 +91,21 @@ class Results(SolveCase):
         self.assertIn("block gmres -> CAPSTAN GMRES", run.stdout)
         self.assertNotIn("->", self.solve(DECK.replace("block gmres", "CAPSTAN gmres")).stdout)
 
+    def test_a_redirected_solve_is_recorded_and_checked_as_capstans(self):
+        redirect = {"CAPSTAN_OPTIONS": "redirect: {BLOCK GMRES: CAPSTAN GMRES, TPETRA GMRES S-STEP: CAPSTAN GMRES S-STEP}"}
+        run = self.solve(DECK, "--report", "r.json", "--history", "h.csv", variables=redirect)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+        with (self.folder / "h.csv").open() as file:
+            rows = list(csv.DictReader(file))
+        self.assertGreaterEqual(len(rows), solve["iterations"])
+        sstep = DECK.replace("block gmres", "TPETRA GMRES S-STEP").replace(
+            "    kspace: 50\n", "    kspace: 50\n    parameters: {Step Size: 5}\n")
+        self.assertEqual(self.solve(sstep, variables=redirect).returncode, 0)
+        wrong = self.solve(sstep.replace("Step Size: 5", "Step Size: five"), variables=redirect)
+        self.assertNotEqual(wrong.returncode, 0)
+        self.assertIn('parameters.Step Size: parameter "Step Size" = "five"', wrong.stderr)
+
     def test_reductions_of_all_solvers_are_counted(self):
         run = self.solve(DECK + "    solver: all\n", "--report", "r.json", ranks=2)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
