@@ -11,6 +11,24 @@ namespace {
 
 bool startsWith(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
+/// Whether it is MPI itself, by the names of Open MPI, MPICH and Cray, not one language's part of it.
+bool isMpi(const std::string& file) {
+  const std::string stem = stemOfLibrary(file);
+  if (stem == "mpi" || stem == "mpich") return true;
+  const auto starts = [&stem](const char* start) { return startsWith(stem, start); };
+  const auto languages = {"mpi_cxx", "mpi_mpifh", "mpi_usempi", "mpi_java"};
+  return starts("mpi_") && std::none_of(languages.begin(), languages.end(), starts);
+}
+
+/// Whether two libraries take the same place in a program.
+bool areAlike(const std::string& one, const std::string& other) {
+  return stemOfLibrary(one) == stemOfLibrary(other) || (isMpi(one) && isMpi(other));
+}
+
+bool holds(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 }  // namespace
 
 std::string stemOfLibrary(const std::string& file) {
@@ -29,11 +47,9 @@ bool isOfBelos(const std::string& file) {
 std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, const std::vector<std::string>& loaded) {
   std::vector<std::string> others;
   for (const std::string& file : loaded) {
-    const std::string stem = stemOfLibrary(file);
-    if (!isOfBelos(file) && stem != "mpi") continue;
-    if (std::find(own.begin(), own.end(), file) != own.end()) continue;
+    if ((!isOfBelos(file) && !isMpi(file)) || holds(own, file)) continue;
     const auto mine =
-        std::find_if(own.begin(), own.end(), [&](const std::string& name) { return stemOfLibrary(name) == stem; });
+        std::find_if(own.begin(), own.end(), [&](const std::string& name) { return areAlike(name, file); });
     if (mine != own.end()) others.push_back(file + " (not " + *mine + ")");
   }
   return others;
@@ -47,6 +63,9 @@ std::string aboutOtherTrilinos(const std::string& library, const std::vector<std
     text += (text.empty() ? "" : ", ") + other;
     if (isOfBelos(other)) what = "Trilinos";
   }
+  // Whatever its MPI is called.
+  const auto mpi = std::find_if(own.begin(), own.end(), isMpi);
+  if (text.empty() && mpi != own.end() && !holds(loaded, *mpi)) text = *mpi + " is not among its libraries";
   if (text.empty()) return {};
   return std::string("this program uses another ") + what + " than " + library + " was built with: " + text +
          ". Its solves stay as they are. Build Capstan with the program's " + what + ": see docs/troubleshooting.md";

@@ -23,7 +23,7 @@ bool isOfBelos(const std::string& file);
 /// \param loaded those of the process
 std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, const std::vector<std::string>& loaded);
 
-/// The same as a sentence for the user, or nothing where there is no other. Local.
+/// The same as a sentence for the user, or nothing where there is no other and `loaded` holds the MPI of `own`. Local.
 /// \param library the name of Capstan's
 std::string aboutOtherTrilinos(const std::string& library, const std::vector<std::string>& own,
                                const std::vector<std::string>& loaded);

@@ -29,6 +29,21 @@ TEST(OtherTrilinos, MpiCountsToo) {
             Names{"libmpi.so.12 (not libmpi.so.40)"});
 }
 
+// MPICH, Cray and others have names of their own.
+TEST(OtherTrilinos, IsOneWithAnMpiOfAnotherName) {
+  const auto about = [](const char* mpi, const Names& needed = own) {
+    return aboutOtherTrilinos("libcapstan.so", needed, {needed[0], needed[1], mpi});
+  };
+  const std::string start = "this program uses another MPI than libcapstan.so was built with: ";
+  EXPECT_EQ(about("libmpich.so.12").rfind(start + "libmpich.so.12 (not libmpi.so.40). Its", 0), 0U);
+  EXPECT_EQ(about("libmpi_gnu_123.so.12").rfind(start + "libmpi_gnu_123.so.12 (not libmpi.so.40). Its", 0), 0U);
+  EXPECT_EQ(about("libmsmpi.so.1").rfind(start + "libmpi.so.40 is not among its libraries. Its", 0), 0U);
+  const Names cray = {own[0], own[1], "libmpi_gnu_123.so.12"};
+  EXPECT_EQ(about("libmpi_gnu_123.so.12", cray), "");
+  EXPECT_EQ(about("libmpi.so.40", cray).rfind(start + "libmpi.so.40 (not libmpi_gnu_123.so.12). Its", 0), 0U);
+  EXPECT_EQ(aboutOtherTrilinos("libcapstan.so", {own[0], own[1], "libmpi_cxx.so.40", "libmpi.so.40"}, own), "");
+}
+
 TEST(OtherTrilinos, IsNotOnesOwnNorSomebodyElses) {
   EXPECT_EQ(otherTrilinos(own, own), Names{});
   EXPECT_EQ(otherTrilinos(own, {"libtrilinos_tpetraext.so.14", "libmpi_cxx.so.12", ""}), Names{});
