@@ -150,6 +150,8 @@ set(trilinos_libraries "${Trilinos_DIR}/../..")
 if(CAPSTAN_SHARED)
   capstan_installed_rpath(capstan LIBRARIES "${trilinos_libraries}")
   capstan_installed_rpath(capstan_preload)
+  # What it opens: packages for users need not hold libcapstan.so.
+  target_compile_definitions(capstan_preload PRIVATE "CAPSTAN_SONAME=\"$<TARGET_SONAME_FILE_NAME:capstan>\"")
   install(TARGETS capstan_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(TARGET capstanStratimikos AND CAPSTAN_SHARED)

@@ -5,6 +5,7 @@
 // It needs the standard library alone, and never throws: a program that it cannot help goes on as it is.
 
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -33,12 +34,19 @@ void lookInside(const std::string& program) {
       "Capstan::capstan into it: see docs/belos.md");
 }
 
+/// libcapstan.so beside a file, by the name that programs ask for, else by that for developers; packages for users need
+/// not hold the latter.
+std::string capstanBeside(const std::string& path) {
+  const std::string folder = path.substr(0, path.size() - fileName(path).size()), library = folder + CAPSTAN_SONAME;
+  return access(library.c_str(), F_OK) == 0 ? library : folder + "libcapstan.so";
+}
+
 void openCapstan() {
   const link_map* const own = libraryThatHolds(reinterpret_cast<const void*>(&openCapstan));
   if (own == nullptr) return;
   const std::vector<std::string> loaded = loadedLibraries(*own);
   if (std::none_of(loaded.begin(), loaded.end(), isOfBelos)) return lookInside("/proc/self/exe");
-  const std::string path = own->l_name, library = path.substr(0, path.size() - fileName(path).size()) + "libcapstan.so";
+  const std::string library = capstanBeside(own->l_name);
   const std::string another = aboutOtherTrilinos(fileName(library), neededBy(library), loaded);
   if (!another.empty()) return say(another);
   if (dlopen(library.c_str(), RTLD_NOW | RTLD_GLOBAL) == nullptr) {

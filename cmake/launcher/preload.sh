@@ -223,7 +223,7 @@ preload() {
   [[ $check == no ]] || check_application "$host" "$(type -P -- "${*:at+1:1}")" "$library"
   preloaded=$library
   [[ $host == belos ]] || say_if_nothing_is_asked "$host" "$@"
-  [[ $host != belos || $check == no ]] || preloaded=${library%.so}_preload.so
+  [[ $host != belos || $check == no ]] || preloaded=${library%/*}/libcapstan_preload.so
   if [[ $host == petsc ]]; then
     preload_words PETSC_OPTIONS "-dll_append $library" "$kind" "$at" "$@"
   else

@@ -7,7 +7,7 @@ See launcher_copy.py: nothing is installed or built. What enable writes: app-inp
 import shlex
 import unittest
 
-from launcher_copy import STAND_INS, LauncherCase
+from launcher_copy import SOURCE, STAND_INS, LauncherCase
 
 BELOS = "libtrilinos_belos.so.13.2 => /usr/lib/libtrilinos_belos.so.13.2 (0x1)\n"
 OURS = BELOS + "libtrilinos_tpetra.so.13.2 => /usr/lib/libtrilinos_tpetra.so.13.2 (0x1)\nlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n"
@@ -152,6 +152,53 @@ class Preload(LauncherCase):
             status, _, errors = self.capstan("preload", *words)
             self.assertEqual(status, 2)
             self.assertIn(said, errors)
+
+
+class Installed(LauncherCase):
+    """The command of an installation, beside the libraries that packages for users hold: the names without versions are for developers."""
+
+    STAND_INS = Preload.STAND_INS
+
+    def setUp(self):
+        super().setUp()
+        prefix = self.build_without_blanks()
+        for name in ("bin", "lib", "share/capstan"):
+            (prefix / name).mkdir(parents=True)
+        (self.root / "cmake/launcher").rename(prefix / "share/capstan/launcher")
+        text = (SOURCE / "cmake/launcher/installed.in").read_text(encoding="utf-8")
+        for name, value in (("CAPSTAN_FROM_BIN_TO_DATA", "../share"), ("CAPSTAN_FROM_BIN_TO_LIB", "../lib"), ("PROJECT_VERSION", "1.2.3"),
+                            ("PROJECT_VERSION_MAJOR", "1"), ("PROJECT_VERSION_MINOR", "2")):
+            text = text.replace(f"@{name}@", value)
+        (prefix / "bin/capstan").write_text(text, encoding="utf-8")
+        (prefix / "bin/capstan").chmod(0o755)
+        self.root, self.folder = prefix / "bin", prefix / "lib"
+        for name in ("libcapstan.so.1.2", "libcapstan_preload.so"):
+            (self.folder / name).touch()
+        (self.work / "linked").mkdir()
+        for name in ("libcapstan.so", "libcapstan.so.1.2", "naluX"):
+            (self.work / "linked" / name).write_text(OURS, encoding="utf-8")
+        (self.work / "bin/naluX").write_bytes(b"\x7fELF")
+        (self.work / "bin/naluX").chmod(0o755)
+
+    def preloaded(self, *options):
+        status, output, errors = self.capstan("preload", "--dry-run", *options, "--", "mpirun", "naluX")
+        self.assertEqual((status, errors), (0, ""))
+        return shlex.split(output)[2].partition("=")[2]
+
+    def test_the_library_has_its_version_in_its_name(self):
+        self.assertEqual(self.preloaded(), f"{self.folder}/libcapstan_preload.so")
+        self.assertEqual(self.preloaded("--no-check"), f"{self.folder}/libcapstan.so.1.2")
+
+    def test_a_library_that_has_lost_its_version_is_taken(self):
+        (self.folder / "libcapstan.so.1.2").rename(self.folder / "libcapstan.so")
+        self.assertEqual(self.preloaded("--no-check"), f"{self.folder}/libcapstan.so")
+        self.assertEqual(self.preloaded(), f"{self.folder}/libcapstan_preload.so")
+
+    def test_a_missing_one_is_named(self):
+        (self.folder / "libcapstan.so.1.2").unlink()
+        status, _, errors = self.capstan("preload", "--dry-run", "--", "mpirun", "naluX")
+        self.assertEqual(status, 3)
+        self.assertIn("libcapstan.so", errors)
 
 
 class Enable(LauncherCase):

@@ -21,4 +21,14 @@ grep -m 2 "^capstan_cg:  Solving for p" "$work/cavity/log.icoFoam"
 grep -q "^End" "$work/cavity/log.icoFoam"
 
 printf '\n# a deck\n'
-mpirun -n 2 capstan-solve /usr/share/capstan/app-inputs/decks/laplace3d.yaml --solver all --set 'systems[0].generate.cells=[16,16,16]'
+deck=(/usr/share/capstan/app-inputs/decks/laplace3d.yaml --solver all --set 'systems[0].generate.cells=[16,16,16]')
+mpirun -n 2 capstan-solve "${deck[@]}"
+
+printf '\n# capstan preload\n'
+capstan preload --dry-run -- mpirun -n 2 capstan-solve "${deck[@]}"
+# What is preloaded must be found, and say nothing.
+capstan preload -- mpirun -n 2 capstan-solve "${deck[@]}" --quiet >"$work/log.preload" 2>&1 || {
+  cat "$work/log.preload" >&2
+  exit 1
+}
+if grep -E '^(Capstan|ERROR: ld.so): ' "$work/log.preload" >&2; then exit 1; fi

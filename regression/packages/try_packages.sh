@@ -38,10 +38,17 @@ project(Program LANGUAGES CXX)
 find_package(Capstan REQUIRED)
 add_executable(program all_names.cpp)
 target_link_libraries(program PRIVATE Capstan::capstan)
+add_executable(plain all_names.cpp)
+target_link_libraries(plain PRIVATE Capstan::trilinos)
 TEXT
 if ! { cmake -S "$work/program" -B "$work/program/build" && cmake --build "$work/program/build"; } >"$work/cmake.log" 2>&1; then
   tail -n 30 "$work/cmake.log" >&2
   exit 1
 fi
 mpirun -n 2 "$work/program/build/program"
+
+say "a Belos program without Capstan, preloaded where libcapstan-dev is not installed"
+apt-get remove -y libcapstan-dev >"$work/apt.log" 2>&1
+capstan preload -- mpirun -n 2 "$work/program/build/plain" | tee "$work/log.preload"
+grep -qE '^[1-9][0-9]* names$' "$work/log.preload"
 say "all works"
