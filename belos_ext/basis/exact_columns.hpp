@@ -37,6 +37,24 @@ inline constexpr double independent = 0.25;
 
 namespace capstan {
 
+/// The largest number in (least, most], to within `step`, that `holds` holds of, where it holds of all smaller ones,
+/// too; 0: of none.
+template <class Holds>
+int mostThat(int least, int most, int step, const Holds& holds) {
+  int good = least, bad = most + 1;
+  for (int k = most, less = step; k > good && bad - good > 1;) {
+    if (holds(k)) {
+      good = k;
+    } else {
+      bad = k;
+    }
+    if (bad - good <= step && good > least) break;
+    k = good > least ? (good + bad) / 2 : std::max(bad - less, least + 1);
+    less *= 2;
+  }
+  return good > least ? good : 0;
+}
+
 /// For a cycle in which A M^{-1} Q = Q H has lost digits, towards its end more than at its beginning. Made for one
 /// look.
 template <class Types>
@@ -114,20 +132,8 @@ class ExactColumns {
     return columns;
   }
 
-  /// The most columns in (least, most], to within `step`, of which isExact() holds; 0: none.
   int search(int least, int most, int step, Scalar part) {
-    int good = least, bad = most + 1;
-    for (int k = most, less = step; k > good && bad - good > 1;) {
-      if (isExact(k, part)) {
-        good = k;
-      } else {
-        bad = k;
-      }
-      if (bad - good <= step && good > least) break;
-      k = good > least ? (good + bad) / 2 : bad - less;
-      less *= 2;
-    }
-    return good > least ? good : 0;
+    return mostThat(least, most, step, [&](int columns) { return isExact(columns, part); });
   }
 
   /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough.

@@ -223,6 +223,10 @@ class StopTest {
     over_ = true;
   }
 
+  /// Before a first step x, or what is judged of it, has changed since it was judged: it is asked anew for the least
+  /// number of iterations.
+  void judgesAnew() { metAt_ = -1; }
+
   /// A further condition on convergence, asked once the residuals meet the tolerance (the application's own test), with
   /// the native one.
   void setApproval(std::function<bool(double)> approve) { approve_ = std::move(approve); }

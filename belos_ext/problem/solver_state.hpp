@@ -54,9 +54,9 @@ struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
   std::optional<EigenvalueBounds> polynomialBounds;  ///< of M^{-1} A, where CG has a polynomial
-  double polynomialPace = 0;    ///< iterations for a digit with these bounds; 0: not known; negative: they are in doubt
-  double shownOfBounds = 1;     ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;             ///< tuned; 0: none
+  double polynomialPace = 0;                         ///< iterations for a digit with these bounds; 0: not known
+  double shownOfBounds = 1;                          ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;                                  ///< tuned; 0: none
   std::vector<int> exactSteps;  ///< that the last panels of s-step GMRES kept, or would have kept: panel_errors.hpp
   double productRounding = 0;  ///< of s-step GMRES, in eps, by an error of H that was measured and did no harm; 0: none
   std::optional<WorkingPipeline> workingPipeline;  ///< as long as A has the values it has, if they can be read

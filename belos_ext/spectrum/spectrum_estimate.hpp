@@ -99,6 +99,8 @@ class SpectrumEstimate {
     relation.begin(tuning::spectrum::steps, Scalar(1), false);
     orthogonalization_->begin(tuning::spectrum::steps);
     system.kernels().scatter(basis_[0]);
+    // Rows that are solved already are zero in all vectors of the solve: their eigenvalues are none that it sees.
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(basis_[0]);
     BasisRecurrence recurrence;
     recurrence.reset(Basis::Newton);
     int columns = 0;

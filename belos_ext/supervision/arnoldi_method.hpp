@@ -238,7 +238,8 @@ class ArnoldiMethod : public Method<Types> {
   /// Whether the last cycle left the residual q_0 as it was, and M_L^{-1} A M_R^{-1} q_0 is nothing: then no x has a
   /// smaller one, but for x that are large and rounding. Local. \param native what it is now
   bool isNullVector(double native) const {
-    if (!(native > (1 - tuning::gmres::leastGain) * begunAt_)) return false;
+    // Columns that nothing normalises, of a flexible H, say nothing of one another's images.
+    if (flexible_ || !(native > (1 - tuning::gmres::leastGain) * begunAt_)) return false;
     const Matrix& h = space_.relation().hessenberg();
     const auto image = [&h](int column) {
       Scalar square = 0;

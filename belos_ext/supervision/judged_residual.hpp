@@ -309,6 +309,7 @@ class JudgedResidual {
     } else {
       guess_.restore(system, x);  // the norms of which the stop test keeps
     }
+    stop.judgesAnew();
     return !stop.verified(now, false);
   }
 
@@ -323,7 +324,9 @@ class JudgedResidual {
     system.reduce(*batch_);
     const Scalar onto = (*batch_)[ofImage], size = (*batch_)[ofSquare];
     const bool takesOut = constants_.judge(system, stop, sum_, onto, size) && constants_.ofResidual();
-    return !takesOut || !constants_.matters(sum_, square_) || !verify(system, b, x, stop, false);
+    if (!takesOut || !constants_.matters(sum_, square_)) return true;
+    stop.judgesAnew();
+    return !verify(system, b, x, stop, false);
   }
 
   MultiVector& scratch() { return vectorLike(*at_, scratch_); }

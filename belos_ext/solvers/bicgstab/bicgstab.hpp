@@ -56,7 +56,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);  // line 4
       progress.takeMeasure();
       system.applyAndReduce(pHat(), s, batch);  // lines 3, 4: s = A p^
-      progress.tookMeasure(progress.stop().recursive());
+      progress.tookMeasure(std::sqrt(static_cast<double>(rr)));
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];  // line 5

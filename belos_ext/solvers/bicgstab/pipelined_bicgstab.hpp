@@ -25,7 +25,7 @@
 /// | omega         |                    |                     |                                                 |
 ///
 /// The recurrences let rounding grow: every 50 iterations, and each time the residual has fallen by eight digits, all
-/// vectors but p^ are computed anew (6 A, 4 M^{-1}); a claim that the computed residual does not bear out starts a new
+/// vectors but p^ are computed anew (5 A, 3 M^{-1}); a claim that the computed residual does not bear out starts a new
 /// cycle from it. After 50 iterations (r*, s) is compared with what the recurrences had made of it. Where half its
 /// digits are wrong, UnpipelinedBiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r
 /// orthogonal to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day
@@ -35,7 +35,7 @@
 #include "tpetra_ext/reductions/pending_reduction.hpp"
 
 namespace capstan::tuning::bicgstab {
-/// Iterations after which the pipelined recurrences are begun anew from x and p^, and judged. Chosen: that takes 6 A, 6
+/// Iterations after which the pipelined recurrences are begun anew from x and p^, and judged. Chosen: that takes 5 A, 5
 /// in a hundred of what the iterations take.
 inline constexpr int mostSteps = 50;
 /// Error of (r*, s), in sqrt(eps) of it, with which the pipeline is given up. Derived: half the digits, with which
@@ -145,7 +145,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   }
 
   /// r, r^, w from x, and s, s^, z, z^, v from p^: what recurrences have made of them is forgotten, the direction is
-  /// not. 6 A, 4 M^{-1}.
+  /// not. 5 A, 3 M^{-1}.
   void replace(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
     system.tell(stop.iterations(), EventKind::RecurrencesReplaced);
     MultiVector& r = *this->r_;

@@ -172,6 +172,7 @@ class ConjugateResiduals final : public Method<Types> {
 
   /// (p, p) of z + beta p, or more.
   Scalar boundOfDirection(Scalar beta) const {
+    if (beta == Scalar(0)) return q_.zz;
     const Scalar norm = std::sqrt(q_.zz) + std::abs(beta) * std::sqrt(boundOfP_);
     return norm * norm;
   }

@@ -140,6 +140,10 @@ class PipelinedGmres : public Gmres<Types> {
       return end;
     }
     if (rough) compare();
+    if (isInVain(ending, beta)) {
+      ladder_.shrink(system, stop, Cause::LostTouch, true);
+      return classicalCycle(progress, beta);
+    }
     const Scalar promised = columns() > 0 ? recursive() : Scalar(0);
     ladder_.ended(promised, ending == Ending::Claimed ? beta : Scalar(0));
     if (whole) {
@@ -347,7 +351,15 @@ class PipelinedGmres : public Gmres<Types> {
     const Ending ending = this->goOn(progress);
     begunAt_ = beta;
     promised_ = columns() > 0 ? recursive() : Scalar(0);
-    return ending;
+    // No claim, which would end the solve, before flexible cycles have been tried.
+    return isInVain(ending, beta) && mayBeNonlinear(progress.system()) && !flexible_ ? Ending::Full : ending;
+  }
+
+  /// Whether a cycle ends with a claim that was refuted, and its x is hardly better than the one it began with, or
+  /// worse. Local.
+  bool isInVain(Ending ending, Scalar beta) {
+    if (ending != Ending::Claimed || !this->isRefuted()) return false;
+    return !(this->candidate_.norms().native < tuning::stop_test::progress * static_cast<double>(beta));
   }
 
   /// Whether the last cycle of this solve was a classical one, and has left far more than it said.
@@ -357,11 +369,16 @@ class PipelinedGmres : public Gmres<Types> {
            beta > static_cast<Scalar>(tuning::pipelined_gmres::brokenPart) * begunAt_;
   }
 
+  /// Whether M, from the right alone, has not been cleared of not being linear.
+  bool mayBeNonlinear(const LinearSystem<Types>& system) const {
+    return system.hasRight() && !system.hasLeft() && !cleared_;
+  }
+
   /// It was M that broke the promise of a cycle, if it is not linear: flexible cycles keep theirs then. Where one does
   /// not, either, M is cleared.
   void changeDirections(LinearSystem<Types>& system, int iteration) {
     using Directions = typename KrylovSpace<Types>::Directions;
-    if (!system.hasRight() || system.hasLeft() || cleared_) return;
+    if (!mayBeNonlinear(system)) return;
     cleared_ = flexible_;
     flexible_ = !flexible_;
     system.tell(iteration, flexible_ ? EventKind::FlexibleFromNow : EventKind::FlexibleNoLonger);

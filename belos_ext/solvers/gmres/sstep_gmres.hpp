@@ -98,7 +98,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   void recall(const SolverState& state) override {
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
-    recalled_ = options_.shiftsAuto && recurrence_.ready();
+    const bool given = options_.basis == Basis::Chebyshev && !options_.eigenvalueBoundsAuto;
+    recalled_ = options_.shiftsAuto && !state.shifts.empty() && !given && recurrence_.ready();
     if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
     stepSize_.recall(state.stepSize);
     errors_.recall(state.exactSteps);

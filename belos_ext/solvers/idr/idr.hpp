@@ -10,11 +10,11 @@
 /// An iteration is one product: s of them make new columns of G and U, the next one takes r to the next Sonneveld
 /// space.
 ///
-/// Cost of an iteration: 1 reduction of s + 3 to 3 s + 3 numbers, 1 A, 1 M^{-1}; in the mean of s + 1 iterations, and
-/// with s = 4, 38 flops a row and 22 vectors read and written. A solve of n iterations: n + 1 reductions, n + 2 A (the
-/// first and the last residual among them), n M^{-1}. Storage: 3 s + 2 vectors (3 s + 3 with a preconditioner, 1 more
-/// with a left and a right one), 1 more where the guess is not zero, after a restart and where a claim is examined.
-/// Overlap: none.
+/// Cost of an iteration: 1 reduction of s + 3 to 3 s + 1 numbers (2 s + 3 where r goes to the next space), 1 A, 1
+/// M^{-1}; in the mean of s + 1 iterations, and with s = 4, 38 flops a row and 22 vectors read and written. A solve of
+/// n iterations: n + 2 reductions, n + 2 A (the first and the last residual among them), n M^{-1}. Storage: 3 s + 2
+/// vectors (3 s + 3 with a preconditioner, 1 more with a left and a right one), 1 more where the guess is not zero,
+/// after a restart and where a claim is examined. Overlap: none.
 ///
 /// | paper       | here          | shape               | meaning                                                   |
 /// |-------------|---------------|---------------------|-----------------------------------------------------------|

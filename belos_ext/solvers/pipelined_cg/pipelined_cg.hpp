@@ -145,6 +145,7 @@ class PipelinedCg final : public PipelineRestarts<Types> {
   /// the spectrum as q_0 sees it, (q_0, A q_0) and (A q_0, M^{-1} A q_0), and one shift does within them. 1 reduction.
   void expandRoughly(LinearSystem<Types>& system, int iteration) {
     system.act(Action::Operator, top(0), u(1));
+    if (kept_.image() != nullptr) kept_.remove(system, u(1));
     system.precondition(u(1), scratch_.get(), top(1));
     auto& batch = *restart_;
     batch.clear();

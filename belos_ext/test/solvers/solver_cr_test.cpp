@@ -154,6 +154,24 @@ TEST_P(CrTypes, GoOnFromTheComputedResidualWhereTheRecursionHasDrifted) {
 }
 
 // (r, A r) = 0 in the first step.
+// What overflows in one solve is nothing of the next one.
+TEST_P(CrTypes, BeginEachSolveWithoutBoundsOfTheLast) {
+  const auto small = grid2d(12, 12);
+  small->resumeFill();
+  small->scale(1e-170);
+  small->fillComplete();
+  Params p;
+  p.set("State Cache", false);
+  const auto used = solverOf(methodOf(GetParam()), p), fresh = solverOf(methodOf(GetParam()), p);
+  solve(*used, systemWithRightHandSide(small), Side::Right);
+  const Outcome after = solve(*used, systemWithRightHandSide(grid2d(12, 12)), Side::Right);
+  solve(*fresh, systemWithRightHandSide(grid2d(12, 12)), Side::Right);
+  const Outcome again = solve(*fresh, systemWithRightHandSide(grid2d(12, 12)), Side::Right);
+  EXPECT_TRUE(after.converged);
+  EXPECT_LE(after.report.reductionsBlocking + after.report.reductionsNonblocking,
+            again.report.reductionsBlocking + again.report.reductionsNonblocking + 1);
+}
+
 TEST_P(CrTypes, HandOverWhereTheFirstStepBreaksDown) {
   const System system = systemWithRightHandSide(matrixFrom(evenMap(2),
                                                            [](GO g) {

@@ -111,6 +111,23 @@ TEST_P(LeastIterations, EndWhereOnlyRoundingIsLeft) {
   }
 }
 
+// Such a row is solved first, and the rest judged again, before there is an iteration.
+TEST_P(LeastIterations, AreMadeWhereARowHoldsADiagonalAlone) {
+  const auto a = matrixFrom(evenMap(100), [](GO g) {
+    std::vector<Entry> row{{g, g == 0 ? 1.0 : 2.5}};
+    if (g > 1) row.push_back({g - 1, -1.0});
+    if (g > 0 && g < 99) row.push_back({g + 1, -1.0});
+    return row;
+  });
+  System system = systemWithSolution(a);
+  const auto exact = vectorFrom(a->getDomainMap(), wave);
+  system.x->update(1, *exact, 1e-4,
+                   *vectorFrom(a->getDomainMap(), [](GO g) { return 1.0 + static_cast<Scalar>(g % 3); }), 0);
+  const Outcome outcome = solveWith(2, system);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_GE(outcome.iterations, 2);
+}
+
 std::string eventsOf(const Outcome& outcome) {
   std::string text = std::to_string(outcome.iterations) + " iterations\n";
   for (const ReportEvent& e : outcome.report.events) {

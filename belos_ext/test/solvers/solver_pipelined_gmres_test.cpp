@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
@@ -41,6 +42,54 @@ TEST(PipelinedGmres, GoesOnWithFlexibleCyclesWhereThePreconditionerIsNotLinear) 
   expectTruth(outcome, second, *guess);
   EXPECT_LE(outcome.iterations, classical.iterations + 2);
   EXPECT_EQ(outcome.report.restarts, 0);
+}
+
+TEST(ExactColumns, AreFoundWhereverTheyEnd) {
+  for (const int most : {1, 2, 7, 60, 119}) {
+    for (int step = 1; step <= 12; ++step) {
+      for (int exact = 0; exact <= most; ++exact) {
+        const int least = most / 2, found = mostThat(least, most, step, [exact](int k) { return k <= exact; });
+        EXPECT_LE(found, exact);
+        EXPECT_GT(found, exact > least ? std::max(least, exact - step) : -1) << exact << " of " << most << ", " << step;
+      }
+    }
+  }
+}
+
+/// The right-hand side of ones, preconditioned from the right by so many steps of CG.
+System systemWithInnerCg(const RCP<CrsMatrix>& a, int steps) {
+  System system = systemWithRightHandSide(a, [](GO) { return 1.0; });
+  const auto inner = [a, steps](const MultiVector& in, MultiVector& out) {
+    MultiVector r(in, Teuchos::Copy), p(in, Teuchos::Copy), s(in.getMap(), 1);
+    out.putScalar(0);
+    const auto dot = [](const MultiVector& one, const MultiVector& other) {
+      Scalar product = 0;
+      one.dot(other, Teuchos::ArrayView<Scalar>(&product, 1));
+      return product;
+    };
+    Scalar rr = dot(r, r);
+    for (int k = 0; k < steps && rr > 0; ++k) {
+      a->apply(p, s);
+      const Scalar alpha = rr / dot(p, s), before = rr;
+      out.update(alpha, p, 1);
+      r.update(-alpha, s, 1);
+      rr = dot(r, r);
+      p.update(1, r, rr / before);
+    }
+  };
+  system.preconditioner = rcp(new FunctionOperator(a->getDomainMap(), inner));
+  return system;
+}
+
+// A claim that is refuted and has gained nothing does not end the solve before flexible cycles have been tried.
+TEST(PipelinedGmres, GoesOnWithFlexibleCyclesWhereAClaimHasGainedNothing) {
+  for (const int steps : {2, 4, 8}) {
+    const System system = systemWithInnerCg(grid2d(20, 20), steps);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(methodOf(id::PipelinedGmres), uncached(), system, Side::Right);
+    expectTruth(outcome, system, *guess);
+    EXPECT_TRUE(outcome.converged) << steps << " steps: " << toString(outcome.report.reason);
+  }
 }
 
 TEST(PipelinedGmres, EveryOrthogonalizationHasTheResidualsOfTheOracleAndOneHiddenReduction) {

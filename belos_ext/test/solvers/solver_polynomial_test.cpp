@@ -300,6 +300,31 @@ TEST_P(Polynomials, ServeSeveralRightHandSides) {
   }
 }
 
+// A row that is solved first is not of the spectrum that the solve sees.
+TEST_P(Polynomials, DoNotSeeTheEigenvalueOfARowThatHoldsADiagonalAlone) {
+  const auto pinned = [](Scalar diagonal) {
+    return systemWithRightHandSide(matrixFrom(evenMap(24 * 24), [diagonal](GO g) {
+      if (g == 0) return std::vector<Entry>{{g, diagonal}};
+      std::vector<Entry> row{{g, 4.0}};
+      if (g % 24 > 0 && g != 1) row.push_back({g - 1, -1.0});
+      if (g % 24 < 23) row.push_back({g + 1, -1.0});
+      if (g >= 24 && g != 24) row.push_back({g - 24, -1.0});
+      if (g + 24 < 24 * 24) row.push_back({g + 24, -1.0});
+      return row;
+    }));
+  };
+  for (const int degree : {1, 4}) {
+    const int alike = solved(degree, pinned(4.0)).iterations;
+    for (const Scalar diagonal : {1e4, -1e4}) {
+      StateCache::instance().clear();
+      const Outcome outcome = solved(degree, pinned(diagonal));
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_LE(outcome.iterations, alike + 2) << "degree " << degree << ", " << diagonal;
+      EXPECT_TRUE(told(outcome, "classical").empty()) << "degree " << degree << ", " << diagonal;
+    }
+  }
+}
+
 TEST_P(Polynomials, TakeBoundsOfTheUser) {
   if (!GetParam().takes("Eigenvalue Bounds")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   const System system = scaled(1);

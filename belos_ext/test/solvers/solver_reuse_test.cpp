@@ -58,6 +58,27 @@ TEST_P(Reuse, ASolveWithoutAnIterationReportsNothingOfTheOneBefore) {
 }
 
 /// Systems alike in all but their labels learn nothing from one another.
+// No panel of few independent vectors makes the user's interval one of an earlier solve.
+TEST(ReuseOfBounds, ThoseOfTheUserStayFromSolveToSolve) {
+  StateCache::instance().clear();
+  const auto a = matrixFrom(evenMap(100), [](GO g) {
+    return std::vector<Entry>{{g, static_cast<Scalar>(1 + g % 12)}};
+  });
+  Params p;
+  p.set("Basis", "chebyshev");
+  p.set("Eigenvalue Bounds", "[1, 12]");
+  p.set("Step Size", 20);
+  const auto solver = solverOf(methodOf(id::SStepGmres), p);
+  System system = systemWithRightHandSide(a);
+  system.preconditioner = Teuchos::null;
+  for (int k = 0; k < 3; ++k) {
+    system.x->putScalar(0);
+    const Outcome outcome = solve(*solver, system);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_TRUE(told(outcome, "shifts").empty()) << "solve " << k;
+  }
+}
+
 TEST_P(Reuse, StateIsKeptForEachLabel) {
   StateCache& cache = StateCache::instance();
   cache.clear();
