@@ -223,6 +223,9 @@ class StopTest {
     over_ = true;
   }
 
+  /// Whether another full cycle may follow one.
+  bool mayRestart() const { return fullCycles_ < criteria_.maxRestarts; }
+
   /// Before a first step x, or what is judged of it, has changed since it was judged: it is asked anew for the least
   /// number of iterations.
   void judgesAnew() { metAt_ = -1; }

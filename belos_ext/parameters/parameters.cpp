@@ -188,7 +188,10 @@ void Parameters::merge(const Teuchos::ParameterList& list) {
     // The list need not be what is wrong: the overlay was for the last solve, and is set anew for the next. Of it stays
     // how strictly lists are read.
     const auto strict = Teuchos::rcp(new Teuchos::ParameterList(overlay_->name()));
-    if (effective_.options.strictParameters) strict->set("Strict Parameters", true);
+    const auto* const row = findParameter("Strict Parameters");
+    for (const auto& [name, entry] : *overlay_) {
+      if (findParameter(name) == row) strict->setEntry(name, entry);
+    }
     commit(strict->numParams() > 0 ? strict : Teuchos::null, &list);
   }
 }

@@ -46,6 +46,12 @@ class KrylovSolver {
     solve(system, b, x, stop);
   }
 
+  /// A solve that an exception has ended, after its first reduction: x = its guess where that has, as the recursion
+  /// tells, the smaller residual. Local.
+  virtual void abandon(LinearSystem<Types>& system, MultiVector& x, const StopTest& stop) {
+    static_cast<void>(system), static_cast<void>(x), static_cast<void>(stop);
+  }
+
   /// What goes on where this method cannot: said once, when it is made (MethodTraits::next). Local.
   virtual void setNext(const MethodTraits& method) { static_cast<void>(method); }
 

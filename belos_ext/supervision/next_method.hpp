@@ -49,6 +49,9 @@ class NextMethod {
     solver_->solve(system, b, x, stop);
   }
 
+  /// As KrylovSolver::abandon(), after solve(). Local.
+  void abandon(LinearSystem<Types>& system, MultiVector& x, const StopTest& stop) { solver_->abandon(system, x, stop); }
+
   /// Goes on from x. `stop` has begun; it is over afterwards. Collective.
   /// \param why the other method cannot go on   \param direction as KrylovSolver::takeOver()
   void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Why why,

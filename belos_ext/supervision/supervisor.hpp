@@ -84,10 +84,9 @@ class Supervisor : public KrylovSolver<Types> {
     run(Start::GoOn);
     residual_.settle(system, b, x, stop, treatment_.mayOverflow);
   }
-  /// A solve that an exception has ended: x = its guess where that has, as the recursion tells, the smaller residual.
-  /// After the first reduction. Local.
-  void abandon(LinearSystem<Types>& system, MultiVector& x, const StopTest& stop) {
-    if (!(stop.recursive() <= stop.initial())) residual_.restoreGuess(system, x);
+  void abandon(LinearSystem<Types>& system, MultiVector& x, const StopTest& stop) final {
+    if (defers_) return next_.abandon(system, x, stop);
+    if (!(stop.recursive() <= residual_.initial().explicit_)) residual_.restoreGuess(system, x);
   }
 
  protected:

@@ -132,7 +132,7 @@ class Cells(InFolder):
                 Plan(self.plan_file(PLAN.replace(old, new))).cells()
 
     def test_the_projects_campaigns_can_be_read(self):
-        for path in (PERF / "campaigns" / f"{name}.yaml" for name in ("headline", "papers", "scaling")):  # test_bench.py runs the others
+        for path in (PERF / "campaigns" / f"{name}.yaml" for name in ("headline", "papers", "scaling", "choice-matrices")):  # test_bench.py runs the others
             decks = {cell.deck: cell for cell in Plan(path).cells()}
             self.assertTrue(decks)
             for index, (deck, cell) in enumerate(decks.items()):

@@ -141,6 +141,7 @@ class PipelinedGmres : public Gmres<Types> {
     }
     if (rough) compare();
     if (isInVain(ending, beta)) {
+      ladder_.brokeAfter(0);
       ladder_.shrink(system, stop, Cause::LostTouch, true);
       return classicalCycle(progress, beta);
     }
@@ -351,8 +352,11 @@ class PipelinedGmres : public Gmres<Types> {
     const Ending ending = this->goOn(progress);
     begunAt_ = beta;
     promised_ = columns() > 0 ? recursive() : Scalar(0);
-    // No claim, which would end the solve, before flexible cycles have been tried.
-    return isInVain(ending, beta) && mayBeNonlinear(progress.system()) && !flexible_ ? Ending::Full : ending;
+    // No claim, which would end the solve, where flexible cycles are to be tried next: brokePromise().
+    const bool flexibleNext = isInVain(ending, beta) && mayBeNonlinear(progress.system()) && !flexible_ &&
+                              progress.stop().mayRestart() &&
+                              this->candidate_.norms().native > tuning::pipelined_gmres::astray * promised_;
+    return flexibleNext ? Ending::Full : ending;
   }
 
   /// Whether a cycle ends with a claim that was refuted, and its x is hardly better than the one it began with, or
