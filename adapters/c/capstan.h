@@ -14,7 +14,9 @@
  * error in the middle of a solve. No exception leaves a function, and none ends the program. A solve that does not
  * converge is no error: its outcome says why.
  *
- * Different solvers may be used by different threads where MPI allows that; one solver serves one thread at a time.
+ * Different solvers may be used by different threads where MPI allows that; one solver serves one thread at a time. The
+ * systems of a communicator and its duplicates are counted in the order of their first solves, which is to be the same on
+ * all ranks: threads whose solves may come in another order need communicators made apart, as MPI_Comm_split makes them.
  */
 #include <mpi.h>
 #include <stddef.h>

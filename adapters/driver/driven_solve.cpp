@@ -113,6 +113,10 @@ void DrivenSolve::iterate() {
     warn({"the solve failed with a preconditioner of an earlier one; it is renewed", "with the preconditioner renewed",
           "a renewed " + preconditioner_->name});
     ending = attempt({way_->solver, *preconditioner_, true});
+    if (ending == Ending::Failed && choice_->chooses() && !why_.trial) {
+      seen_.failed = true;
+      choice_->saw(seen_);
+    }
   }
   if (ending == Ending::Failed) ending = goOnSafely();
   if (ending == Ending::Limit) tellEnd();
@@ -151,14 +155,16 @@ DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool endsAtLimit) {
   const double start = wallSeconds(), setUp = cost_.setupSeconds, first = residual_.norms().one;
   seen_ = Observation{};
   const Ending ending = attempt({way_->solver, *preconditioner_});
-  if (ending == Ending::Failed && kept_) return ending;  // by the preconditioner of another matrix
+  // By a preconditioner that may be of another matrix: the best way is tried again with a new one.
+  const bool doubted = ending == Ending::Failed && kept_;
+  if (doubted && !why_.trial) return ending;
   // What the preconditioner took that is kept for later solves is no matter of this way.
   seen_.seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
   seen_.iterations = cost_.iterations;
   seen_.digits = usefulDigits(first);
   seen_.solved = ending == Ending::Done;
-  seen_.failed = seen_.failed || ending == Ending::Failed;
-  seen_.slow = seen_.slow || (endsAtLimit && ending == Ending::Limit);
+  seen_.failed = seen_.failed || (ending == Ending::Failed && !doubted);
+  seen_.slow = seen_.slow || doubted || (endsAtLimit && ending == Ending::Limit);
   choice_->saw(seen_);
   return ending;
 }

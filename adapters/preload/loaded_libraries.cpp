@@ -11,13 +11,14 @@ namespace {
 
 bool startsWith(const std::string& text, const char* start) { return text.rfind(start, 0) == 0; }
 
-/// Whether it is MPI itself, by the names of Open MPI, MPICH and Cray, not one language's part of it.
+/// Whether it is MPI itself, by the names of Open MPI, MPICH and Cray, not one language's part of it, nor Cray's
+/// transport for GPUs.
 bool isMpi(const std::string& file) {
   const std::string stem = stemOfLibrary(file);
   if (stem == "mpi" || stem == "mpich") return true;
   const auto starts = [&stem](const char* start) { return startsWith(stem, start); };
-  const auto languages = {"mpi_cxx", "mpi_mpifh", "mpi_usempi", "mpi_java"};
-  return starts("mpi_") && std::none_of(languages.begin(), languages.end(), starts);
+  const auto parts = {"mpi_cxx", "mpi_mpifh", "mpi_usempi", "mpi_java", "mpi_gtl"};
+  return starts("mpi_") && std::none_of(parts.begin(), parts.end(), starts);
 }
 
 /// Whether two libraries take the same place in a program.

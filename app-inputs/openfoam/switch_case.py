@@ -114,8 +114,9 @@ def with_solver(text, name, solver, fields):
     old, left = {}, []
     for key in solver_entries(solution):
         path = ["solvers", key]
-        # OpenFOAM's last solve of p in a step looks for pFinal.
-        if fields and not any(lookup([key], name) for field in fields for name in (field, f"{field}Final")):
+        # OpenFOAM's last solve of p in a step looks for pFinal; an entry of other fields may match it, too.
+        names = {key, key.removesuffix("Final")}
+        if fields and not any(lookup([name], field) for field in fields for name in names):
             continue
         if solution.get([*path, "type"]) == "coupled" or solution.get([*path, "solver"]) == "diagonal":
             left.append(f"{key} (solver {solution.get([*path, 'solver'])})")

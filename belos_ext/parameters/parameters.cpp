@@ -189,8 +189,8 @@ void Parameters::merge(const Teuchos::ParameterList& list) {
     // how strictly lists are read.
     const auto strict = Teuchos::rcp(new Teuchos::ParameterList(overlay_->name()));
     const auto* const row = findParameter("Strict Parameters");
-    for (const auto& [name, entry] : *overlay_) {
-      if (findParameter(name) == row) strict->setEntry(name, entry);
+    for (const auto& item : *overlay_) {
+      if (findParameter(item.first) == row) strict->setEntry(item.first, item.second);
     }
     commit(strict->numParams() > 0 ? strict : Teuchos::null, &list);
   }

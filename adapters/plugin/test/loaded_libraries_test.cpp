@@ -40,6 +40,8 @@ TEST(OtherTrilinos, IsOneWithAnMpiOfAnotherName) {
   EXPECT_EQ(about("libmsmpi.so.1").rfind(start + "libmpi.so.40 is not among its libraries. Its", 0), 0U);
   const Names cray = {own[0], own[1], "libmpi_gnu_123.so.12"};
   EXPECT_EQ(about("libmpi_gnu_123.so.12", cray), "");
+  EXPECT_EQ(aboutOtherTrilinos("libcapstan.so", {own[0], own[1], "libmpi_gtl_hsa.so.0", "libmpi_gnu_123.so.12"}, cray),
+            "");
   EXPECT_EQ(about("libmpi.so.40", cray).rfind(start + "libmpi.so.40 (not libmpi_gnu_123.so.12). Its", 0), 0U);
   EXPECT_EQ(aboutOtherTrilinos("libcapstan.so", {own[0], own[1], "libmpi_cxx.so.40", "libmpi.so.40"}, own), "");
 }

@@ -110,6 +110,11 @@ class Switch(unittest.TestCase):
         self.run_it("enable", "--field", "p")
         self.assertEqual((self.solver("p"), self.solver("pFinal"), self.solver("(U|k)")), ("capstan", "capstan", "PBiCGStab"))
 
+    def test_an_entry_of_other_fields_stays_though_its_pattern_has_final(self):
+        self.write("system/fvSolution", SOLUTION.replace(b'"(U|k)"', b'"(U|.*Final)"'))
+        self.run_it("enable", "--field", "p")
+        self.assertEqual((self.solver("p"), self.solver("(U|.*Final)")), ("capstan", "PBiCGStab"))
+
     def test_what_the_user_changed_since_stays(self):
         self.run_it("enable", "capstan_gmres")
         for file, old, new in (("system/fvSolution", b"1e-06", b"1e-08"), ("system/controlDict", b"0.1", b"0.2")):
