@@ -19,6 +19,7 @@
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/supervision/candidate_iterate.hpp"
 #include "belos_ext/supervision/restart_length.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan::tuning::gmres {
 /// A residual whose image is smaller than this part of the largest image in its Krylov space is a null vector. Chosen:
@@ -217,6 +218,20 @@ class ArnoldiMethod : public Method<Types> {
 
   /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual.
   bool isRefuted() const { return refuted_ && !closed_; }
+  /// Whether a cycle that began with `beta` ends with such a claim, and its x is hardly better, or worse. Local.
+  bool isInVain(Ending ending, Scalar beta) {
+    return ending == Ending::Claimed && isRefuted() &&
+           !(candidate_.norms().native < tuning::stop_test::progress * static_cast<double>(beta));
+  }
+
+  /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing all but `kept` columns
+  /// again. At the rate of the cycle. Local.
+  bool restartsSooner(const StopTest& stop, int kept) {
+    const double now = candidate_.norms().native, before = static_cast<double>(space_.relation().beta());
+    if (!(now < before)) return false;
+    return columns_ * std::log(boundedRatio(now, stop.target())) <
+           (columns_ - kept) * std::log(boundedRatio(before, now));
+  }
 
   bool flexible_ = false;
   bool closed_ = false;  ///< the Krylov space is invariant: H is square, there is no vector after the last column

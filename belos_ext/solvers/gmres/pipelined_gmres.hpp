@@ -140,7 +140,7 @@ class PipelinedGmres : public Gmres<Types> {
       return end;
     }
     if (rough) compare();
-    if (isInVain(ending, beta)) {
+    if (this->isInVain(ending, beta)) {
       ladder_.brokeAfter(0);
       ladder_.shrink(system, stop, Cause::LostTouch, true);
       return classicalCycle(progress, beta);
@@ -181,16 +181,7 @@ class PipelinedGmres : public Gmres<Types> {
     if (columns() == 0 || ending == Ending::UserTest || stop.exhausted()) return 0;
     if (isWhole(ending) && !this->isRefuted()) return 0;
     const int kept = this->errors(progress).most(columns(), (ladder_.depth() + 1) * t());
-    return ending == Ending::Claimed && restartsSooner(stop, kept) ? 0 : kept;
-  }
-
-  /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing all but `kept` columns
-  /// again. At the rate of the cycle. Local.
-  bool restartsSooner(const StopTest& stop, int kept) {
-    const double now = this->candidate_.norms().native, before = static_cast<double>(relation().beta());
-    if (!(now < before)) return false;
-    return columns() * std::log(boundedRatio(now, stop.target())) <
-           (columns() - kept) * std::log(boundedRatio(before, now));
+    return ending == Ending::Claimed && this->restartsSooner(stop, kept) ? 0 : kept;
   }
 
   /// Takes a broken cycle to its end classically, in the same Krylov space.
@@ -353,17 +344,10 @@ class PipelinedGmres : public Gmres<Types> {
     begunAt_ = beta;
     promised_ = columns() > 0 ? recursive() : Scalar(0);
     // No claim, which would end the solve, where flexible cycles are to be tried next: brokePromise().
-    const bool flexibleNext = isInVain(ending, beta) && mayBeNonlinear(progress.system()) && !flexible_ &&
+    const bool flexibleNext = this->isInVain(ending, beta) && mayBeNonlinear(progress.system()) && !flexible_ &&
                               progress.stop().mayRestart() &&
                               this->candidate_.norms().native > tuning::pipelined_gmres::astray * promised_;
     return flexibleNext ? Ending::Full : ending;
-  }
-
-  /// Whether a cycle ends with a claim that was refuted, and its x is hardly better than the one it began with, or
-  /// worse. Local.
-  bool isInVain(Ending ending, Scalar beta) {
-    if (ending != Ending::Claimed || !this->isRefuted()) return false;
-    return !(this->candidate_.norms().native < tuning::stop_test::progress * static_cast<double>(beta));
   }
 
   /// Whether the last cycle of this solve was a classical one, and has left far more than it said.
@@ -374,9 +358,7 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   /// Whether M, from the right alone, has not been cleared of not being linear.
-  bool mayBeNonlinear(const LinearSystem<Types>& system) const {
-    return system.hasRight() && !system.hasLeft() && !cleared_;
-  }
+  bool mayBeNonlinear(LinearSystem<Types>& system) const { return system.hasRight() && !system.hasLeft() && !cleared_; }
 
   /// It was M that broke the promise of a cycle, if it is not linear: flexible cycles keep theirs then. Where one does
   /// not, either, M is cleared.

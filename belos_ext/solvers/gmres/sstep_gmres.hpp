@@ -98,8 +98,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   void recall(const SolverState& state) override {
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
-    const bool given = options_.basis == Basis::Chebyshev && !options_.eigenvalueBoundsAuto;
-    recalled_ = options_.shiftsAuto && !state.shifts.empty() && !given && recurrence_.ready();
+    recalled_ = options_.shiftsAuto && !state.shifts.empty() && recurrence_.ready();  // not bounds that are given
     if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
     stepSize_.recall(state.stepSize);
     errors_.recall(state.exactSteps);

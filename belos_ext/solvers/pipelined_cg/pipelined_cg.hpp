@@ -128,9 +128,9 @@ class PipelinedCg final : public PipelineRestarts<Types> {
 
   /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
   void expand(LinearSystem<Types>& system, int iteration, int i) {
-    if (lanczos_.depth() == 0) return expandRoughly(system, iteration);
     system.act(Action::Operator, top(i), u(i + 1));  // line 3
     if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
+    if (lanczos_.depth() == 0) return expandRoughly(system, iteration);
     if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
       products_.wait(i);
       kept_.remove(system, products_.along(i), u(i + 1));
@@ -141,11 +141,10 @@ class PipelinedCg final : public PipelineRestarts<Types> {
     if (i + 1 < l()) bases_.copyDown(system, i + 1);                                 // lines 5 to 7
   }
 
-  /// The first product of l = 1 where no shifts are known, with a preconditioner: it shows the mean and the spread of
-  /// the spectrum as q_0 sees it, (q_0, A q_0) and (A q_0, M^{-1} A q_0), and one shift does within them. 1 reduction.
+  /// After the first product of l = 1 where no shifts are known, with a preconditioner: it shows the mean and the
+  /// spread of the spectrum as q_0 sees it, (q_0, A q_0) and (A q_0, M^{-1} A q_0), and one shift does within them. 1
+  /// reduction.
   void expandRoughly(LinearSystem<Types>& system, int iteration) {
-    system.act(Action::Operator, top(0), u(1));
-    if (kept_.image() != nullptr) kept_.remove(system, u(1));
     system.precondition(u(1), scratch_.get(), top(1));
     auto& batch = *restart_;
     batch.clear();
