@@ -101,7 +101,8 @@ CAPSTAN_API int capstan_version(void);
  * \param comm is duplicated; no communicator between groups
  * \param text YAML, as an entry of \c linear_solvers in a deck has it; the text of rank 0 counts:
  *     method: capstan_cg
- *     tolerance: 1e-8        # 1e-4 where nothing is said; of || b - A x || over that of the guess; parameters: {Residual Scaling: Norm of RHS}
+ *     tolerance: 1e-8        # of || b - A x || over that of the guess; 1e-4 where nothing is said
+ *     parameters: {Residual Scaling: Norm of RHS}
  *     max_iterations: 500    # 50 where nothing is said
  *     kspace: 30             # restart length; 50 where nothing is said
  *     preconditioner: muelu  # none where nothing is said; else A has to be given by its entries
@@ -135,7 +136,7 @@ CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 CAPSTAN_API int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context);
 
 /** Tolerances and limit of the next solves, in place of those of the text: a column has converged where its residual
- * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0; 0: that one is never met. */
+ * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0, which a residual of zero alone meets. */
 CAPSTAN_API int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance,
                                    int max_iterations);
 /** What the application says after an iteration: 0, or any other number to end the solve (CAPSTAN_USER_TEST), the same

@@ -57,7 +57,8 @@ DrivenSolve::Ending DrivenSolve::passOfHost(const Attempt& attempt, double targe
     x[i] = memory_.before[i];
   }
   constexpr double least = 0.01;  // of the target
-  if (made == 0 && asked > least * target) return passOfHost(attempt, target, limit, asked / 4);
+  if (made == 0 && cost_.iterations < limit && asked > least * target)
+    return passOfHost(attempt, target, limit, asked / 4);
   const Ending ending = takeComputed(target, limit);
   if (ending != Ending::Again) return ending;
   return passOfHost(attempt, target, limit, asked * target / residual_.norms().one);
