@@ -4,7 +4,7 @@
  *   ghosts [-n 60] [-own_ksp_type gmres ...] [-ksp_type ...]
  *
  * Prints "own K, other K, residual R": iterations, and of the second solution the norm of b - A x over that of b. */
-#include <petscksp.h>
+#include "two_solvers.h"
 
 static PetscInt n = 60, first, last;
 
@@ -36,24 +36,8 @@ static PetscErrorCode multiply(Mat a, Vec in, Vec out) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode solve(const char* prefix, Mat a, Vec b, Vec x, PetscInt* iterations) {
-  KSP ksp;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetOperators(ksp, a, a));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCNONE));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(VecSet(x, 0));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char** argv) {
+  const char* why;
   PetscInt own, other, rows = PETSC_DECIDE, count = 0, *ghosts;
   PetscReal rest, norm;
   Mat a;
@@ -76,8 +60,8 @@ int main(int argc, char** argv) {
   for (PetscInt row = first; row < last; ++row) PetscCall(VecSetValue(b, row, row % 7 - 2.5, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(b));
   PetscCall(VecAssemblyEnd(b));
-  PetscCall(solve("own_", a, b, x, &own));
-  PetscCall(solve("", a, b, x, &other));
+  PetscCall(solveBy("own_", a, NULL, PETSC_FALSE, b, x, &own, &why));
+  PetscCall(solveBy("", a, NULL, PETSC_FALSE, b, x, &other, &why));
   PetscCall(MatMult(a, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &rest));

@@ -5,7 +5,7 @@
  *
  * The guess is as far from the solution; with -zero b is zero. Prints "own K (reason), other K (reason)": iterations
  * and why they ended. */
-#include <petscksp.h>
+#include "two_solvers.h"
 
 static PetscErrorCode makeMatrix(PetscInt n, Mat* a) {
   PetscInt first, last;
@@ -19,26 +19,6 @@ static PetscErrorCode makeMatrix(PetscInt n, Mat* a) {
   }
   PetscCall(MatAssemblyBegin(*a, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*a, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode solve(const char* prefix, Mat a, Vec b, Vec x, PetscInt* iterations, const char** reason) {
-  KSP ksp;
-  PC pc;
-  KSPConvergedReason why;
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetOperators(ksp, a, a));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCNONE));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPGetConvergedReason(ksp, &why));
-  *reason = KSPConvergedReasons[why];
-  PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
 
@@ -65,9 +45,9 @@ int main(int argc, char** argv) {
   PetscCall(VecSetRandom(guess, random));
   PetscCall(VecAYPX(guess, distance, x));
   PetscCall(VecCopy(guess, x));
-  PetscCall(solve("own_", a, b, x, &own, &why));
+  PetscCall(solveBy("own_", a, NULL, PETSC_TRUE, b, x, &own, &why));
   PetscCall(VecCopy(guess, x));
-  PetscCall(solve("", a, b, x, &other, &otherWhy));
+  PetscCall(solveBy("", a, NULL, PETSC_TRUE, b, x, &other, &otherWhy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "own %d (%s), other %d (%s)\n", (int)own, why, (int)other, otherWhy));
   PetscCall(VecDestroy(&guess));
   PetscCall(VecDestroy(&b));

@@ -5,7 +5,7 @@
  *
  * Prints "own K, other K, residual R, mean C": iterations, and of the second solution the norm of b - A x over that of
  * b, and its mean over its largest entry. */
-#include <petscksp.h>
+#include "two_solvers.h"
 
 static PetscErrorCode precondition(PC pc, Vec r, Vec z) {
   PetscReal norm;
@@ -39,25 +39,8 @@ static PetscErrorCode makeMatrix(PetscInt n, Mat* a) {
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode solve(const char* prefix, Mat a, Vec b, Vec x, PetscInt* iterations) {
-  KSP ksp;
-  PC pc;
-  PetscFunctionBegin;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetOperators(ksp, a, a));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCSHELL));
-  PetscCall(PCShellSetApply(pc, precondition));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(VecSet(x, 0));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, iterations));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char** argv) {
+  const char* why;
   PetscInt n = 200, own, other;
   PetscReal rest, norm, largest;
   PetscScalar sum;
@@ -73,8 +56,8 @@ int main(int argc, char** argv) {
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
   PetscCall(VecSetRandom(x, random));
   PetscCall(MatMult(a, x, b));
-  PetscCall(solve("own_", a, b, x, &own));
-  PetscCall(solve("", a, b, x, &other));
+  PetscCall(solveBy("own_", a, precondition, PETSC_FALSE, b, x, &own, &why));
+  PetscCall(solveBy("", a, precondition, PETSC_FALSE, b, x, &other, &why));
   PetscCall(MatMult(a, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &rest));

@@ -435,17 +435,19 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
 
     vector, guess, options = _together(comm, options_of)
     _alike(comm, "M", "None" if M is None else "a name" if isinstance(M, str) else "a matrix or function")
-    options.setdefault("max_iterations", min(10 * comm.allreduce(vector.size), 2**31 - 1))
+    # Of all ranks: rows, how many have a callback, how many have a part of b that is not zero, and (b, b).
+    rows, callbacks, parts, square = comm.allreduce(numpy.array([vector.size, callback is not None, vector.any(), vector @ vector], float))
+    options.setdefault("max_iterations", int(min(10 * rows, 2**31 - 1)))
     solver = Solver(method, comm=comm, **options)
     try:
         solver.set_operator(A, rows=vector.size if callable(A) else None)
         if M is not None and not isinstance(M, str):
             solver.set_preconditioner(M)
-        if comm.allreduce(callback is not None, op=max):
-            scale = numpy.sqrt(comm.allreduce(float(vector @ vector))) or 1.0
+        if callbacks:
+            scale = numpy.sqrt(square) or 1.0
             solver.set_callback((lambda norm: callback(norm / scale)) if callable(callback) else callback)
         # For b = 0 there is no relative tolerance: x is 0, as scipy has it.
-        result = solver.solve(vector, guess if comm.allreduce(bool(vector.any()), op=max) else None)
+        result = solver.solve(vector, guess if parts else None)
     finally:
         solver.close()  # also where its reference stays in a traceback
     if not numpy.isfinite(result.residual):
