@@ -3,6 +3,7 @@
 /// Several dot products of vectors in one pass.
 
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ namespace detail {
 /// Pairs that one pass handles; longer lists take several.
 constexpr int dotsPerPass = 16;
 constexpr std::ptrdiff_t dotsChunkRows = 512;
+/// Weighted vectors of a pass whose products fit on the stack: 16 kB.
+constexpr int fewWeighted = 4;
 
 /// Up to dotsPerPass pairs as the kernels run them, and where their results go.
 template <class T>
@@ -27,12 +30,14 @@ struct DotTiles {
   static constexpr int size = 1;
   const T* x[dotsPerPass];
   const T* y[dotsPerPass];
+  const T* weights;  ///< of the pairs that have any: the same
+  bool weighted[dotsPerPass];
   T* result;
   int pairs;
 
   KOKKOS_INLINE_FUNCTION int count() const { return pairs; }
   KOKKOS_INLINE_FUNCTION void add(int pair, std::ptrdiff_t row, T (&sums)[1]) const {
-    sums[0] += x[pair][row] * y[pair][row];
+    sums[0] += x[pair][row] * (weighted[pair] ? weights[row] * y[pair][row] : y[pair][row]);
   }
   KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
 };
@@ -54,6 +59,47 @@ template <class T>
 T totalOfFour(const PartialSums<T>& sums, std::ptrdiff_t first) {
   return (sums.total(first) + sums.total(first + 1)) + (sums.total(first + 2) + sums.total(first + 3));
 }
+
+/// Vectors times their weights, entry by entry, of one chunk of rows. In place of the products themselves stand keys,
+/// which nobody reads.
+template <class T>
+class WeightedVectors {
+ public:
+  /// Takes the weighted vectors of the tiles, each once, and puts their keys in place of y.
+  explicit WeightedVectors(DotTiles<T>& tiles) : weights_(tiles.weights) {
+    for (int pair = 0; pair < tiles.pairs; ++pair) {
+      if (tiles.weighted[pair]) tiles.y[pair] = keys_ + enter(tiles.y[pair]);
+    }
+  }
+
+  int count() const { return count_; }
+  /// \param products count() x dotsChunkRows, by rows
+  void multiply(std::ptrdiff_t first, std::ptrdiff_t rows, T* products) const {
+    for (int k = 0; k < count_; ++k) {
+      chunkKernels<T>().scale(weights_ + first, vectors_[k] + first, products + k * dotsChunkRows, rows);
+    }
+  }
+  /// Where the entries from `first` on of a vector, or of what a key stands for, are.
+  const T* at(const T* vector, std::ptrdiff_t first, const T* products) const {
+    const std::less<const T*> before;
+    if (before(vector, keys_) || !before(vector, keys_ + dotsPerPass)) return vector + first;
+    return products + (vector - keys_) * dotsChunkRows;
+  }
+
+ private:
+  int enter(const T* vector) {
+    for (int k = 0; k < count_; ++k) {
+      if (vectors_[k] == vector) return k;
+    }
+    vectors_[count_] = vector;
+    return count_++;
+  }
+
+  const T* weights_;
+  int count_ = 0;
+  const T* vectors_[dotsPerPass];
+  T keys_[dotsPerPass];
+};
 
 /// Pairs in groups that share a vector, so that it is loaded once for all of a group.
 template <class T>
@@ -103,17 +149,30 @@ class SharedDots {
 };
 
 template <class Exec, class T>
-void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, DotTiles<T> tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(n, dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4 * tiles.pairs, kernels.lanes);
+  const WeightedVectors<T> weighted(tiles);
   const SharedDots<T> dots(tiles, kernels.dotsAtOnce);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    for (const auto& group : dots) {
-      const T* others[dotsPerPass];
-      for (int k = 0; k < group.count; ++k) others[k] = dots.other(group.first + k) + first;
-      kernels.dots(group.shared + first, others, group.count, rows, sums.slot(slot) + 4 * group.first * kernels.lanes);
+    const auto add = [&](const T* products) {
+      for (const auto& group : dots) {
+        const T* others[dotsPerPass];
+        for (int k = 0; k < group.count; ++k) others[k] = weighted.at(dots.other(group.first + k), first, products);
+        kernels.dots(weighted.at(group.shared, first, products), others, group.count, rows,
+                     sums.slot(slot) + 4 * group.first * kernels.lanes);
+      }
+    };
+    if (weighted.count() == 0) return add(nullptr);
+    if (weighted.count() <= fewWeighted) {
+      T products[fewWeighted * dotsChunkRows];
+      weighted.multiply(first, rows, products);
+      return add(products);
     }
+    std::vector<T> products(static_cast<std::size_t>(weighted.count()) * dotsChunkRows);
+    weighted.multiply(first, rows, products.data());
+    add(products.data());
   });
   sums.fold();
   for (int k = 0; k < tiles.pairs; ++k) tiles.result[dots.place(k)] = totalOfFour(sums, 4 * k);
@@ -159,21 +218,29 @@ void dotsOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>
   sumOverRows<Exec, T>(queue, n, tiles);
 }
 
-/// Two vectors of one length, contiguous where Exec runs.
+/// Two vectors of one length, contiguous where Exec runs, and the weights of their product, if there are any.
 template <class T>
 struct VectorPair {
   const T *x, *y;
+  const T* weights = nullptr;
 };
 
-/// result[i] = x_i^T y_i of vectors with n entries, as dots() below.
+/// result[i] = x_i^T W_i y_i of vectors with n entries, W_i a diagonal of weights or 1, as dots() below. Other weights
+/// than those of a pair before take another pass.
 template <class Path = AutoPath, class Exec, class T>
 void dotsOf(Queue<Exec>& queue, std::ptrdiff_t n, const VectorPair<T>* pairs, std::ptrdiff_t count, T* result) {
   DotTiles<T> tiles;
   for (std::ptrdiff_t done = 0; done < count; done += tiles.pairs) {
-    tiles.pairs = static_cast<int>(std::min<std::ptrdiff_t>(dotsPerPass, count - done));
-    for (int pair = 0; pair < tiles.pairs; ++pair) {
-      tiles.x[pair] = pairs[done + pair].x;
-      tiles.y[pair] = pairs[done + pair].y;
+    tiles.pairs = 0;
+    tiles.weights = nullptr;
+    for (; tiles.pairs < std::min<std::ptrdiff_t>(dotsPerPass, count - done); ++tiles.pairs) {
+      const VectorPair<T>& pair = pairs[done + tiles.pairs];
+      const bool weighted = pair.weights != nullptr;
+      if (weighted && tiles.weights != nullptr && tiles.weights != pair.weights) break;  // in the next pass
+      if (weighted) tiles.weights = pair.weights;
+      tiles.x[tiles.pairs] = pair.x;
+      tiles.y[tiles.pairs] = pair.y;
+      tiles.weighted[tiles.pairs] = weighted;
     }
     tiles.result = result + done;
     onPath<Path, Exec>("inner products", [=, &queue](auto path) { dotsOn(path, queue, n, tiles); });

@@ -67,6 +67,42 @@ auto combineRef(const Combine<Vector, VectorY, VectorZ>& op, std::ptrdiff_t n) {
       nullptr, vectorData<Exec>(op.z, n, "sweep", "the output")};
 }
 
+/// y = d * x + b y, entry by entry; y is not read where b is zero.
+template <class T>
+struct ScaledRef {
+  const T* d;
+  const T* x;
+  T b;
+  T* y;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
+    T value = d[i] * x[i];
+    if (b != T(0)) value += b * y[i];
+    y[i] = value;
+  }
+
+  /// Rows [first, first + count) on the host.
+  void run(std::ptrdiff_t first, std::ptrdiff_t count) const {
+    chunkKernels<T>().scaledAxpby(d + first, x + first, b, y + first, count);
+  }
+};
+
+template <class VectorD, class Vector, class VectorY>
+struct Scaled {
+  using T = ScalarOf<VectorY>;
+  VectorD d;
+  Vector x;
+  T b;
+  VectorY y;
+};
+
+template <class Exec, class VectorD, class Vector, class VectorY>
+auto combineRef(const Scaled<VectorD, Vector, VectorY>& op, std::ptrdiff_t n) {
+  using T = ScalarOf<VectorY>;
+  return ScaledRef<T>{vectorData<Exec>(op.d, n, "sweep", "d"), vectorData<Exec>(op.x, n, "sweep", "x"), op.b,
+                      vectorData<Exec>(op.y, n, "sweep", "y")};
+}
+
 /// A fixed list of operations that can be copied to a device.
 template <class... Ops>
 struct OpList {
@@ -129,10 +165,17 @@ auto scale(detail::ScalarOf<ViewY> a, const ViewX& x, const ViewY& y) {
   return detail::Combine<ViewX, ViewY, ViewY>{a, x, detail::ScalarOf<ViewY>(0), y, y};
 }
 
+/// y = d * x + b y, entry by entry: D x + b y of a diagonal D. b == 0 overwrites y without reading it; y is neither d
+/// nor x.
+template <class ViewD, class ViewX, class ViewY>
+auto scaledAxpby(const ViewD& d, const ViewX& x, detail::ScalarOf<ViewY> b, const ViewY& y) {
+  return detail::Scaled<ViewD, ViewX, ViewY>{d, x, b, y};
+}
+
 /// Executes the operations in order on rows [0, n), in one pass.
 ///
 /// \param n rows; every vector has at least as many, contiguous
-/// \param ops results of axpby, axpy, combine and scale
+/// \param ops results of axpby, axpy, combine, scale and scaledAxpby
 /// \throws std::invalid_argument when a vector is too short or not contiguous
 template <class Path = AutoPath, class Exec, class... Ops>
 void sweep(Queue<Exec>& queue, std::ptrdiff_t n, const Ops&... ops) {

@@ -95,11 +95,11 @@ class BlockKernels {
     kernels::orthonormalize(queue_, qView, pView, *staged(s), *block, *staged(r), *staged(u));
   }
 
-  /// Several updates of single vectors of one length in one pass over memory, in order.
-  template <class... Rest>
-  void sweep(const VectorUpdate<MultiVector>& first, const Rest&... rest) {
+  /// Several updates of single vectors of one length in one pass over memory, in order: VectorUpdate, ScaledUpdate.
+  template <class First, class... Rest>
+  void sweep(const First& first, const Rest&... rest) {
     const LocalWork work;
-    sweepHeld(first.y.getLocalLength(), HeldUpdate(first), HeldUpdate(rest)...);
+    sweepHeld(first.y.getLocalLength(), held(first), held(rest)...);
   }
 
   void sweep(const SweepList<Types>& list) {
@@ -206,6 +206,17 @@ class BlockKernels {
         : a(op.a), b(op.b), x(detail::readableColumn(op.x)), y(detail::writableColumn(op.y)) {}
     auto operation() const { return kernels::axpby(a, *x, b, *y); }
   };
+  struct HeldScaledUpdate {
+    decltype(detail::readableColumn(std::declval<const MultiVector&>())) d, x;
+    Scalar b;
+    decltype(detail::writableColumn(std::declval<MultiVector&>())) y;
+
+    explicit HeldScaledUpdate(const ScaledUpdate<MultiVector>& op)
+        : d(detail::readableColumn(op.d)), x(detail::readableColumn(op.x)), b(op.b), y(detail::writableColumn(op.y)) {}
+    auto operation() const { return kernels::scaledAxpby(*d, *x, b, *y); }
+  };
+  static HeldUpdate held(const VectorUpdate<MultiVector>& op) { return HeldUpdate(op); }
+  static HeldScaledUpdate held(const ScaledUpdate<MultiVector>& op) { return HeldScaledUpdate(op); }
 
   template <class... Updates>
   void sweepHeld(std::size_t rows, const Updates&... updates) {

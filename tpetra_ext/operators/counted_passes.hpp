@@ -52,10 +52,19 @@ void countRead(const Column& column, std::size_t flops) {
 }
 
 /// An operation of a sweep, z = a x + b y.
-template <class Operation>
-void countCombined(VectorPass& pass, const Operation& op) {
-  const typename Operation::T none(0);
+template <class X, class Y, class Z>
+void countCombined(VectorPass& pass, const kernels::detail::Combine<X, Y, Z>& op) {
+  const typename kernels::detail::Combine<X, Y, Z>::T none(0);
   pass.combines(op.a, op.x.data(), op.b, op.y.data(), none, op.x.data(), op.z.data());
+}
+
+/// y = D x + b y.
+template <class D, class X, class Y>
+void countCombined(VectorPass& pass, const kernels::detail::Scaled<D, X, Y>& op) {
+  const typename kernels::detail::Scaled<D, X, Y>::T one(1), none(0);
+  pass.reads(op.d.data());
+  pass.combines(one, op.x.data(), op.b, op.y.data(), none, op.x.data(), op.y.data());
+  pass.flops(1);
 }
 
 template <class Scalar>

@@ -60,6 +60,23 @@ VectorUpdate<MultiVector> axpy(typename MultiVector::scalar_type a, const MultiV
   return {a, x, 1, y};
 }
 
+/// y = D x + b y, D a diagonal, kept as a vector d like x and y; b == 0 overwrites. y is neither d nor x.
+template <class MultiVector>
+struct ScaledUpdate {
+  using Scalar = typename MultiVector::scalar_type;
+  const MultiVector& d;
+  const MultiVector& x;
+  Scalar b;
+  MultiVector& y;
+};
+
+/// y = D x + b y, for BlockKernels::sweep().
+template <class MultiVector>
+ScaledUpdate<MultiVector> scaledAxpby(const MultiVector& d, const MultiVector& x, typename MultiVector::scalar_type b,
+                                      MultiVector& y) {
+  return {d, x, b, y};
+}
+
 /// A fused recurrence of a length known only at run time, on single vectors of one length. See kernels/sweep_list.hpp.
 /// Vectors stay where they are until the list is swept: nobody makes them anew, or looks at them on the host.
 template <class Types>

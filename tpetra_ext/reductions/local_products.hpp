@@ -89,8 +89,10 @@ class LocalProducts {
   struct Column {
     std::size_t operand, number;
   };
+  static constexpr std::size_t noWeights = static_cast<std::size_t>(-1);
   struct Dot {
     Column x, y;
+    std::size_t weights;  ///< an operand of one column, or noWeights
     int offset;
   };
   struct Sum {
@@ -109,7 +111,7 @@ class LocalProducts {
   };
 
   void requireOperands(const char* call, const MultiVector& x, const MultiVector& y);
-  Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y);
+  Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y, const MultiVector* weights = nullptr);
   void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
   void addDot(std::size_t rows, const Dot& dot);
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
@@ -193,22 +195,31 @@ template <class Types>
 void LocalProducts<Types>::addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count,
                                    Slot* slots) {
   operands_.beginCall();
-  for (std::size_t k = 0; k < count; ++k) slots[k] = addProducts(call, pairs[k].x, pairs[k].y);
+  for (std::size_t k = 0; k < count; ++k) slots[k] = addProducts(call, pairs[k].x, pairs[k].y, pairs[k].weights);
 }
 
 template <class Types>
-auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, const MultiVector& y) -> Slot {
+auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, const MultiVector& y,
+                                       const MultiVector* weights) -> Slot {
   requireOperands(call, x, y);
   const std::size_t columns = x.getNumVectors();
   if (columns != y.getNumVectors()) {
     throw operandError(call, "the operands have " + std::to_string(columns) + " and " +
                                  std::to_string(y.getNumVectors()) + " columns; they must have the same number");
   }
+  if (weights != nullptr) {
+    requireOperands(call, x, *weights);
+    if (weights->getNumVectors() != 1) {
+      throw operandError(call,
+                         "the weights have " + std::to_string(weights->getNumVectors()) + " columns, must have one");
+    }
+  }
   const Slot slot = addSlot(columns, 1, x.isDistributed());
   if (columns == 0) return slot;
   const std::size_t left = operands_.enter(x), right = operands_.enter(y);
+  const std::size_t diagonal = weights != nullptr ? operands_.enter(*weights) : noWeights;
   for (std::size_t j = 0; j < columns; ++j) {
-    addDot(x.getLocalLength(), {{left, j}, {right, j}, slot.offset + static_cast<int>(j)});
+    addDot(x.getLocalLength(), {{left, j}, {right, j}, diagonal, slot.offset + static_cast<int>(j)});
   }
   return slot;
 }
@@ -249,7 +260,7 @@ auto LocalProducts<Types>::addDotsWithEach(const MultiVector& X, const MultiVect
   operands_.beginCall();
   const std::size_t left = operands_.enter(X), right = operands_.enter(y);
   for (int i = 0; i < slot.rows; ++i) {
-    addDot(y.getLocalLength(), {{left, static_cast<std::size_t>(i)}, {right, 0}, slot.offset + i});
+    addDot(y.getLocalLength(), {{left, static_cast<std::size_t>(i)}, {right, 0}, noWeights, slot.offset + i});
   }
   return slot;
 }
@@ -370,7 +381,8 @@ void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
   for (std::size_t k = 0; k < run.pairs; ++k) {
     pass.reads(pairs[k].x);
     pass.reads(pairs[k].y);
-    pass.flops(2);
+    if (pairs[k].weights != nullptr) pass.reads(pairs[k].weights);
+    pass.flops(pairs[k].weights != nullptr ? 3 : 2);
   }
 }
 
@@ -396,7 +408,9 @@ void LocalProducts<Types>::launchDots(const Views& views) {
     return block.extent(0) == 0 ? nullptr : block.data() + column.number * block.stride(1);
   };
   pairs_.clear();
-  for (const Dot& dot : dots_) pairs_.push_back({at(dot.x), at(dot.y)});
+  for (const Dot& dot : dots_) {
+    pairs_.push_back({at(dot.x), at(dot.y), dot.weights == noWeights ? nullptr : at({dot.weights, 0})});
+  }
   std::size_t first = 0;
   for (const Run& run : runs_) {
     countDots(run, pairs_.data() + first);

@@ -87,10 +87,11 @@ class ReductionBatch {
   /// Squared 2-norm of each column of x: cols(x) x 1.
   Slot norm2(const MultiVector& x);
 
-  /// The operands of one dot().
+  /// The operands of one dot(), and the weights of x^T W y, W a diagonal: a single vector like x; null: W = 1.
   struct Pair {
     const MultiVector& x;
     const MultiVector& y;
+    const MultiVector* weights = nullptr;
   };
   /// What dot() makes of each pair, in their order. Each vector is looked at once, however many products it is in.
   template <std::size_t N>

@@ -178,6 +178,40 @@ TEST_F(ReductionBatchTest, SeveralDotsAreThoseAskedForOneByOne) {
   }
 }
 
+/// sum_i w_i x_ij y_ij, by Tpetra.
+Scalar weightedReference(const MultiVector& X, std::size_t j, const MultiVector& Y, const MultiVector& w) {
+  MultiVector product(X.getMap(), 1);
+  product.elementWiseMultiply(1, *w.getVector(0), *Y.getVector(j), 0);
+  return X.getVector(j)->dot(*product.getVector(0));
+}
+
+TEST_F(ReductionBatchTest, DotsWithWeightsStandBesideOthers) {
+  for (const std::size_t rows : {0, 1, 511, 512, 513, 1500}) {
+    const MapPtr some = mapOfLocal(rank == 0 ? rows : rows / 2);
+    const MultiVector x = filled(some, 1, 1), y = filled(some, 1, 2), w = filled(some, 1, 3), v = filled(some, 1, 5);
+    Batch batch(comm);
+    const auto [xy, xx, yx, yy, plain, other, yw] =
+        batch.dots({{x, y, &w}, {x, x, &w}, {y, x, &w}, {y, y, &w}, {x, y}, {x, y, &v}, {y, w, &y}});
+    batch.reduce();
+    EXPECT_EQ(batch[xy], weightedReference(x, 0, y, w)) << rows;
+    EXPECT_EQ(batch[yx], batch[xy]);
+    EXPECT_EQ(batch[xx], weightedReference(x, 0, x, w));
+    EXPECT_EQ(batch[yy], weightedReference(y, 0, y, w));
+    EXPECT_EQ(batch[plain], reference(x, 0, y, 0));
+    EXPECT_EQ(batch[other], weightedReference(x, 0, y, v));
+    EXPECT_EQ(batch[yw], weightedReference(y, 0, w, y));
+  }
+}
+
+/// More pairs, and more weighted vectors, than one pass of the kernel takes.
+TEST_F(ReductionBatchTest, EveryColumnHasTheWeightsOfItsPair) {
+  const MultiVector X = filled(map, 20, 1), Y = filled(map, 20, 3), w = filled(map, 1, 5);
+  Batch batch(comm);
+  const auto [dots] = batch.dots({{X, Y, &w}});
+  batch.reduce();
+  for (std::size_t j = 0; j < 20; ++j) EXPECT_EQ(batch.view(dots)(j, 0), weightedReference(X, j, Y, w)) << j;
+}
+
 /// Vectors that live for a moment may follow each other at the same address.
 TEST_F(ReductionBatchTest, DotsOfVectorsThatAreGoneStayThoseOfTheirEntries) {
   const MultiVector X = filled(map, 2, 1), y = filled(map, 1, 3);
@@ -489,6 +523,8 @@ TEST_F(ReductionBatchTest, MisuseIsRefusedBeforeAnythingIsSent) {
   EXPECT_THROW(batch.dot(x, longer), std::invalid_argument);
   EXPECT_THROW(batch.innerProducts(x, longer), std::invalid_argument);
   EXPECT_THROW(batch.dot(x, block), std::invalid_argument);
+  EXPECT_THROW(batch.dots({{x, x, &block}}), std::invalid_argument);
+  EXPECT_THROW(batch.dots({{x, x, &longer}}), std::invalid_argument);
   EXPECT_THROW(batch.trailingGram(block, 3), std::invalid_argument);
   EXPECT_THROW(batch.trailingGram(block, -1), std::invalid_argument);
   const auto slot = batch.innerProducts(x, block);

@@ -14,6 +14,9 @@
 /// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
 /// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
 /// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// With a diagonal M: 1 M^{-1} a solve, and none after it; 4 vectors read for the inner products, then 5 read and 3
+/// written; storage: 4 vectors. z and t are not stored, as M^{-1} is a vector D: (r, z) is (r, D r), and p = D r + beta
+/// p.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -63,15 +66,17 @@ class Cg {
 
   /// \param costly M is more than a diagonal: it may not be linear. Local.
   void prepare(bool costly) {
+    isDiagonal_ = !costly && !Product::recurs && v_.preconditioned;
     doubtedSteps_ = costly ? tuning::preconditioner::firstSteps : 0;
     product_.replaced();
   }
 
   /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and their inner products.
   void enter(LinearSystem<Types>& system) {
+    if (isDiagonal_ && !v_.constants->active()) v_.takeDiagonal(system);
     beginAt(system, Start::Anew);
     system.act(Action::Operator, v_.p(), v_.s());  // nothing is carried yet: the solve may be over after the reduction
-    if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
+    if (v_.isStored()) system.precondition(v_.s(), v_.between(), v_.t());
     enterInnerProducts();
   }
   void take() {
@@ -116,13 +121,13 @@ class Cg {
     auto& system = progress.system();
     if (start == Start::First) {
       const bool replaces = v_.constants->takesOutOfFirst(system, progress.stop(), q_.rr, q_.ss, v_.r());
-      if (!replaces) return system.startUpEnds(1, 1);
+      if (!replaces) return system.startUpEnds(1, v_.scales() ? 0 : 1);
       start = Start::Anew;
     }
     if (start == Start::Made) {
       sinceRenewal_ = 0;
       product_.replaced();
-      if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
+      if (v_.isStored()) system.precondition(v_.s(), v_.between(), v_.t());
     } else {
       if (start != Start::GoOn) beginAt(system, start);
       multiply(system);
@@ -135,13 +140,17 @@ class Cg {
     v_.preconditionResidual(system);  // line 1
     sinceRenewal_ = 0;
     if (start == Start::Direction) return;
-    system.kernels().scale(Scalar(1), v_.z(), v_.p());  // line 1
+    if (v_.scales()) {
+      system.kernels().sweep(scaledAxpby(v_.d(), v_.r(), Scalar(0), v_.p()));  // line 1
+    } else {
+      system.kernels().scale(Scalar(1), v_.z(), v_.p());  // line 1
+    }
     v_.made = 0;
   }
 
   void multiply(LinearSystem<Types>& system) {
-    product_.multiply(system, v_.z(), v_.p(), v_.s());                                   // lines 1, 9
-    if (v_.preconditioned) product_.precondition(system, v_.s(), v_.between(), v_.t());  // lines 1, 9
+    product_.multiply(system, v_.z(), v_.p(), v_.s());                               // lines 1, 9
+    if (v_.isStored()) product_.precondition(system, v_.s(), v_.between(), v_.t());  // lines 1, 9
   }
   /// The same with a p and a z that are not those of the recurrences.
   void replaced(LinearSystem<Types>& system) {
@@ -152,6 +161,13 @@ class Cg {
   void enterInnerProducts() {
     auto& batch = *v_.batch;
     const MultiVector &r = v_.r(), &p = v_.p(), &s = v_.s(), &z = v_.z(), &t = v_.t();
+    if (v_.scales()) {
+      const MultiVector* const d = &v_.d();
+      const auto [ps, rr, rs, ss, pp, rz, sz, st] =
+          batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, r, d}, {s, r, d}, {s, s, d}});
+      at_ = {ps, rr, rs, ss, pp, rz, sz, sz, st};
+      return v_.constants->enterSums(batch, r, s, p, nullptr, nullptr);  // not active: z and t were stored then
+    }
     if (v_.preconditioned) {
       const auto [ps, rr, rs, ss, pp, rz, sz, rt, st] =
           batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}, {r, t}, {s, t}});
@@ -182,6 +198,11 @@ class Cg {
   void advance(Progress<Types>& progress, Scalar alpha, Scalar beta) {
     auto& system = progress.system();
     auto& constants = *v_.constants;
+    if (v_.scales()) {
+      v_.made = beta;
+      return system.kernels().sweep(axpy(alpha, v_.p(), progress.x()), axpy(-alpha, v_.s(), v_.r()),  // line 5
+                                    scaledAxpby(v_.d(), v_.r(), beta, v_.p()));                       // line 8
+    }
     const bool renew = v_.preconditioned && renewalIsDue(progress.seen() == Cause::None);
     SweepList<Types> sweep(v_.r().getLocalLength());
     sweep.axpy(alpha, v_.p(), progress.x());  // line 5
@@ -221,6 +242,7 @@ class Cg {
 
   CgVectors<Types>& v_;
   Product product_;
+  bool isDiagonal_ = false;  ///< M is one
   int doubtedSteps_ = 0, sinceRenewal_ = 0;
   InnerProducts<Scalar> q_ = {};
   InnerProducts<typename ReductionBatch<Types>::Slot> at_;

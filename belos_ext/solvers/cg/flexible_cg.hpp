@@ -131,6 +131,7 @@ class FlexibleCg {
 
   void begin(Progress<Types>& progress, Start start) {
     auto& system = progress.system();
+    v_.storeScaled(system);
     const bool keeps =
         start == Start::First && !v_.constants->takesOutOfFirst(system, progress.stop(), rr_, ss_, v_.r());
     if (keeps) return system.startUpEnds(1, 1);

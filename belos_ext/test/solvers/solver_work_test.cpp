@@ -133,6 +133,23 @@ TEST_P(CostOfVectors, IsAsDeclaredForEveryEnlargedForm) {
   }
 }
 
+// Four vectors read for the inner products; five read and three written by the sweep.
+TEST(CostOfVectorsOfADiagonal, IsLessForCg) {
+  System system = randomSystem();
+  const auto jacobi = system.preconditioner;
+  const auto same = rcp(new FunctionOperator(
+      system.b->getMap(), [jacobi](const MultiVector& in, MultiVector& out) { jacobi->apply(in, out); }));
+  same->setObjectLabel(R"("Ifpack2::Diagonal")");  // known by that
+  system.preconditioner = same;
+  const MethodTraits& method = methodOf(id::Cg);
+  const Params p = workParameters(method, Params());
+  workAfter(30, method, Side::Right, system, p);  // what the first solve of a system learns is no iteration's cost
+  const Work before = workAfter(30, method, Side::Right, system, p),
+             after = workAfter(45, method, Side::Right, system, p);
+  EXPECT_NEAR((after.bytes - before.bytes) / 15, 8 * (4 + 5 + 3), 1e-9) << after.events;
+  EXPECT_NEAR((after.flops - before.flops) / 15, 5 * 2 + 3 * 3 + 2 + 2 + 3, 1e-9) << after.events;
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(CostOfVectors);
 
 /// What CAPSTAN_KERNELS=generic launches: kernels of Capstan's, so M is not among them, and products are, which on a

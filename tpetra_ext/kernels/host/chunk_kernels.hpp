@@ -80,6 +80,10 @@ struct ChunkKernels {
   void (*sum)(const T* x, std::ptrdiff_t rows, T* sums);
   /// z = a x + b y + c w; terms whose factor b or c is zero are not read, c is zero where b is.
   void (*combine)(T a, const T* x, T b, const T* y, T c, const T* w, T* z, std::ptrdiff_t rows);
+  /// z = d * x, entry by entry; z is apart from both.
+  void (*scale)(const T* d, const T* x, T* z, std::ptrdiff_t rows);
+  /// y = d * x + b y, entry by entry; y is not read where b is zero, and is apart from d and x.
+  void (*scaledAxpby)(const T* d, const T* x, T b, T* y, std::ptrdiff_t rows);
   /// Rows from..to-1 of a's list: each is summed in the order of storage, whatever the number of columns.
   void (*multiplyRows)(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to);
   /// Entry j + i * X.cols of `packed` = X(i, j).

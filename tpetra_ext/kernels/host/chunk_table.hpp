@@ -49,6 +49,8 @@ constexpr ChunkKernels<T> makeTable() {
           &magnitudesChunk<T>,
           &sumChunk<T>,
           &combineChunk<T>,
+          &scaleChunk<T>,
+          &scaledAxpbyChunk<T>,
           &multiplyRowsChunk<T>,
           &Entries<T>::packRows};
 }

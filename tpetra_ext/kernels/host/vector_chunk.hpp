@@ -105,4 +105,19 @@ void combineChunk(T a, const T* x, T b, const T* y, T c, const T* w, T* z, std::
   for (std::ptrdiff_t i = 0; i < count; ++i) z[i] = a * x[i] + b * y[i] + c * w[i];
 }
 
+/// z = d * x entry by entry on one chunk; z is apart from both.
+template <class T>
+void scaleChunk(const T* d, const T* x, T* z, std::ptrdiff_t count) {
+  CAPSTAN_INDEPENDENT
+  for (std::ptrdiff_t i = 0; i < count; ++i) z[i] = d[i] * x[i];
+}
+
+/// y = d * x entry by entry + b y on one chunk; y is not read where b is zero. y is apart from d and x.
+template <class T>
+void scaledAxpbyChunk(const T* d, const T* x, T b, T* y, std::ptrdiff_t count) {
+  if (b == T(0)) return scaleChunk(d, x, y, count);
+  CAPSTAN_INDEPENDENT
+  for (std::ptrdiff_t i = 0; i < count; ++i) y[i] = d[i] * x[i] + b * y[i];
+}
+
 }  // namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA

@@ -38,6 +38,62 @@ TYPED_TEST(VectorTest, EveryOperation) {
   }
 }
 
+TYPED_TEST(VectorTest, ADiagonalTimesAVector) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    auto v = TestMatrix<T>::random(n, 5, 1);
+    const auto before = TestMatrix<T>::random(n, 5, 1);
+    for (int i = 0; i < n; ++i) v(i, 4) = std::numeric_limits<T>::quiet_NaN();
+    v.push();
+    // r is renewed first: the diagonal is multiplied with what it is then.
+    sweep<typename TypeParam::Path>(testQueue(), n, axpy(T(-2), v.column(0), v.column(1)),
+                                    scaledAxpby(v.column(2), v.column(1), T(0.5), v.column(3)),
+                                    scaledAxpby(v.column(2), v.column(0), T(0), v.column(4)));
+    v.pull();
+    for (int i = 0; i < n; ++i) {
+      const T r = before(i, 1) + T(-2) * before(i, 0);
+      ASSERT_EQ(v(i, 1), r);
+      // The product is rounded, or fused with the sum.
+      ASSERT_NEAR(v(i, 3), before(i, 2) * r + T(0.5) * before(i, 3), 8 * std::numeric_limits<T>::epsilon());
+      ASSERT_EQ(v(i, 4), before(i, 2) * before(i, 0));
+    }
+    EXPECT_TRUE(v.paddingIntact());
+  }
+}
+
+TYPED_TEST(VectorTest, DotsWithWeights) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    TestMatrix<T> v(n, 9);  // small integers, so that every order of summation is exact
+    const auto entry = [](int i, int j) { return static_cast<T>((7 * i + 3 * j) % 5 - 2); };
+    for (int j = 0; j < 9; ++j) {
+      for (int i = 0; i < n; ++i) v(i, j) = entry(i, j);
+    }
+    v.push();
+    // Weighted vectors: 0 * 8, 1 * 8, .. 6 * 8 and 0 * 7: more than fit on the stack.
+    std::vector<detail::VectorPair<T>> pairs;
+    std::vector<std::array<int, 3>> which;
+    for (int j = 0; j < 7; ++j) which.push_back({0, j, 8});
+    which.push_back({1, 0, 7});
+    which.push_back({1, 2, -1});
+    for (const auto& [x, y, w] : which) {
+      pairs.push_back({v.column(x).data(), v.column(y).data(), w < 0 ? nullptr : v.column(w).data()});
+    }
+    Result<T> result("result", pairs.size());
+    detail::dotsOf<typename TypeParam::Path>(testQueue(), n, pairs.data(), static_cast<std::ptrdiff_t>(pairs.size()),
+                                             result.data());
+    fence(testQueue());
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      T sum = 0;
+      for (int i = 0; i < n; ++i) {
+        const auto [x, y, w] = which[k];
+        sum += entry(i, x) * entry(i, y) * (w < 0 ? T(1) : entry(i, w));
+      }
+      EXPECT_EQ(result(k), sum) << n << ' ' << k;
+    }
+  }
+}
+
 TYPED_TEST(VectorTest, LaterOperationsSeeEarlierOnes) {
   using T = typename TypeParam::Scalar;
   const int n = 1030;
