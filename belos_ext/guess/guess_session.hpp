@@ -107,6 +107,7 @@ class GuessSession {
     for (std::size_t c = 0; c < guesses_.size(); ++c) {
       report.rightHandSides[c].guess = guesses_[c];
       const double saved = guesses_[c].iterationsSaved;
+      if (std::isnan(report.iterationsSaved)) continue;  // not known of one: not known of all
       report.iterationsSaved = std::isnan(saved) ? saved : std::max(report.iterationsSaved, saved);
     }
   }

@@ -77,7 +77,8 @@ class GuessStart {
       stop = unbiased;
       start(stop);
     };
-    if (policy != nullptr && policy->wantsResiduals()) {
+    keeps_ = policy != nullptr && policy->wantsResiduals();
+    if (keeps_) {
       prepare(x);
       system.keepResiduals(order == GuessOrder::Method ? residual_.get() : nullptr, &vectorLike(x, last_));
     }
@@ -103,7 +104,7 @@ class GuessStart {
         giveUp(system, x);
       } else {
         beginAtOwn(system, x);
-        if (policy != nullptr && policy->wantsResiduals()) system.keepResiduals(residual_.get(), last_.get());
+        if (keeps_) system.keepResiduals(residual_.get(), last_.get());
       }
       startAgain(method);
     }
@@ -216,7 +217,10 @@ class GuessStart {
 
   /// What there is to keep of the solve, and to tell.
   void end(LinearSystem<Types>& system, const MultiVector& x, const StopTest& stop, Policy& policy) {
-    if (!system.agreesOnState()) policy.beginAnew();
+    if (!system.agreesOnState()) {
+      policy.beginAnew();
+      keeps_ = false;  // what one rank has kept, another may not
+    }
     const double last = stop.explicitNorm();
     if (taken_) {
       report_.vectors = proposal_.vectors;
@@ -228,7 +232,8 @@ class GuessStart {
       policy.rate = fallen / stop.iterations();
       policy.iterations = stop.iterations();
     }
-    if (stop.converged()) policy.learn(system, {*own_, x, residual_.get(), last_.get(), stop.iterations() > 0});
+    const auto kept = [&](const Teuchos::RCP<MultiVector>& r) { return keeps_ ? r.get() : nullptr; };
+    if (stop.converged()) policy.learn(system, {*own_, x, kept(residual_), kept(last_), stop.iterations() > 0});
     policy.ended();
   }
 
@@ -253,6 +258,7 @@ class GuessStart {
 
   Proposal proposal_;
   bool taken_ = false;
+  bool keeps_ = false;             ///< the first and the last residual of the solve are kept for the policy
   double ownNorm_ = 0, norm_ = 0;  ///< || b - A x || of the application's own x, and of the guess
   double ownMeasured_ = 0;         ///< LinearSystem::measured() of the former
   GuessReport report_;

@@ -157,6 +157,7 @@ class Projection final : public GuessPolicy<Types> {
       gram()(newest_, newest_) = 0;  // of no A yet
       return;
     }
+    if (solved.ownResidual == nullptr || solved.residual == nullptr) return;  // forgotten while this was solved
     // One that no reduction has measured yet gives way first.
     const int column = unmeasured_ >= 0 ? unmeasured_ : (newest_ + 1) % most_;
     const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(column));

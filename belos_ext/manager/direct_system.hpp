@@ -110,11 +110,11 @@ class DirectSystem final : public MonitoredSystem<Types> {
   }
   template <class Reduce>
   void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
-    monitor_.enterPiggybacked(batch);
+    if (opening_ == nullptr) monitor_.enterPiggybacked(batch);
     if (measure_ != nullptr) measure_->enter(batch);
     reduce();
     if (measure_ != nullptr) measure_->read(batch);
-    monitor_.readPiggybacked(batch);
+    if (opening_ == nullptr) monitor_.readPiggybacked(batch);
   }
 
   using MonitoredSystem<Types>::operator_;

@@ -99,6 +99,9 @@ class Lockstep {
     void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
       onCallersStack([&] { owner.operator_.applyReceived(from, others, to); });
     }
+    void takeMeasure(const MultiVector& r) override {
+      onCallersStack([&] { MonitoredSystem<Types>::takeMeasure(r); });
+    }
     // No other column has multiplied in between: neither of the two waits.
     void preconditionCarried(MultiVector& to) override {
       onCallersStack([&] { owner.operator_.preconditionReceived(to); });
@@ -217,7 +220,7 @@ class Lockstep {
   void reduceFor(const std::vector<Column*>& columns) {
     if (columns.empty()) return;
     const auto batches = batchesOf(columns);
-    monitor_.enterPiggybacked(*batches.front());
+    if (opening_ == nullptr) monitor_.enterPiggybacked(*batches.front());
     carried_.clear();
     for (const Column* column : columns)
       carried_.insert(carried_.end(), column->carried->begin(), column->carried->end());
@@ -227,7 +230,7 @@ class Lockstep {
     } else if (opening_ == nullptr || !opening_->reduces(batches)) {
       ReductionBatch<Types>::reduceTogether(batches);
     }
-    monitor_.readPiggybacked(*batches.front());
+    if (opening_ == nullptr) monitor_.readPiggybacked(*batches.front());
     for (Column* column : columns) column->request = Request::None;
   }
 

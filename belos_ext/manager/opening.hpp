@@ -18,6 +18,9 @@
 ///
 /// Either happens in the first solve of a solver at most, as the next one knows better. So every rank sends the same
 /// messages, whatever it has been told, and a rank that differs is found out by all.
+///
+/// What the monitor sends along goes with the question: ranks that hold different things of earlier solves enter
+/// different numbers of numbers after it.
 
 #include <cstddef>
 #include <memory>
@@ -26,6 +29,7 @@
 #include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/manager/agreement.hpp"
+#include "belos_ext/manager/monitor.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 
@@ -109,9 +113,10 @@ class Opening final : ApplicationWatch {
   using Batch = ReductionBatch<Types>;
 
   /// Watches the operator until the first reduction. All are to outlive it.
-  Opening(PreconditionedOperator<Types>& op, Agreement<Types>& agreement, KnownOpening<Types>& kept,
-          FirstProducts products, const OpeningFacts& facts, const Teuchos::RCP<const Teuchos::Comm<int>>& comm)
-      : operator_(op), agreement_(agreement), kept_(kept), facts_(facts) {
+  Opening(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, Agreement<Types>& agreement,
+          KnownOpening<Types>& kept, FirstProducts products, const OpeningFacts& facts,
+          const Teuchos::RCP<const Teuchos::Comm<int>>& comm)
+      : operator_(op), monitor_(monitor), agreement_(agreement), kept_(kept), facts_(facts) {
     if (kept_.comm.get() != comm.get()) {
       kept_.question = std::make_unique<Batch>(comm);
       kept_.rest = std::make_unique<Batch>(comm);
@@ -162,13 +167,11 @@ class Opening final : ApplicationWatch {
   /// Numbers for each right-hand side that any method enters into its first reduction, a measure of the residual with
   /// them; where a guess comes first, for its products.
   static constexpr int numbersOfAMethod = 40;
-  /// What Monitor::sendAlong() may add: what a chooser is to learn, and two watches of the matrix.
-  static constexpr int piggybackedNumbers = 12;
 
   int room() const {
     const bool method = facts_.order == GuessOrder::Method;
     const int each = method ? numbersOfAMethod : numbersOfAMethod + GuessPolicy<Types>::mostNumbers();
-    return piggybackedNumbers + each * static_cast<int>(facts_.rightHandSides);
+    return each * static_cast<int>(facts_.rightHandSides);
   }
 
   void beforeApplication(const Application& next) override {
@@ -193,6 +196,7 @@ class Opening final : ApplicationWatch {
     agreed_ = true;
     kept_.question->clear();
     agreement_.enter(*kept_.question);
+    monitor_.enterPiggybacked(*kept_.question);
     kept_.rest->clear();
     kept_.rest->room(spare);
     std::vector<Batch*> all{kept_.question.get()};
@@ -200,6 +204,7 @@ class Opening final : ApplicationWatch {
     all.push_back(kept_.rest.get());
     Batch::reduceTogether(all);
     agreement_.settle(*kept_.question);
+    monitor_.readPiggybacked(*kept_.question);
   }
 
   /// What was applied is what the next solve begins with: the same on all ranks, whose parameters and state are.
@@ -212,6 +217,7 @@ class Opening final : ApplicationWatch {
   }
 
   PreconditionedOperator<Types>& operator_;
+  Monitor<Types>& monitor_;
   Agreement<Types>& agreement_;
   KnownOpening<Types>& kept_;
   OpeningFacts facts_;

@@ -93,7 +93,7 @@ class RightHandSideSolvers {
         }
         settled(onState);
       });
-      Opening<Types> opening(a, agreement, opening_, method_.firstProducts, facts, x.getMap()->getComm());
+      Opening<Types> opening(a, monitor, agreement, opening_, method_.firstProducts, facts, x.getMap()->getComm());
       for (std::size_t c = begin; c < end; ++c) {
         auto* const measure = stops[c].measure();
         if (measure != nullptr) measure->setCostly((splits && end - begin == 1) || measure->host());

@@ -4,7 +4,9 @@
 
 #include <optional>
 
+#include "belos_ext/guess/guess_memory.hpp"
 #include "belos_ext/guess/resting_plan.hpp"
+#include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/test/solvers/guess_suite.hpp"
 
 namespace capstan::testing {
@@ -102,6 +104,35 @@ TEST(GuessStepsOfCg, OfANegativeDefiniteMatrixAreTheSame) {
   const Steps other = march(cg, oneNorm("projection 3", 1e-4), -1);
   EXPECT_EQ(one.iterations, other.iterations);
   EXPECT_EQ(one.guesses, other.guesses);
+}
+
+// What is kept of a matrix that changes has no images. Where it is lost in a solve, nothing is learnt of that one but
+// x.
+TEST_P(GuessSteps, WhatIsLostWhereTheMatrixChangesIsForgotten) {
+  for (const bool everywhere : {true, false}) {
+    for (const bool nan : {true, false}) {
+      SCOPED_TRACE(std::string(everywhere ? "all ranks" : "one rank") + (nan ? ", NaN" : ", all"));
+      forgetAll();
+      const Params p = oneNorm("projection 3", 1e-4);
+      const auto solved = [&](int k) {
+        const System system = stepOf(k);
+        const Outcome outcome = anew(system, p, Side::Right);
+        EXPECT_TRUE(outcome.converged) << k << ": " << toString(outcome.report.reason);
+        EXPECT_LE(relativeNorm1(system), 1.001e-4) << k;
+      };
+      for (int k = 0; k < 8; ++k) solved(k);
+      const StateKey key = problemKey<Types>(GetParam().canonical, "guessed", *problemOf(stepOf(7), Side::Right), 0);
+      if (everywhere || rank() == ranks() - 1) {
+        const auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key));
+        ASSERT_NE(kept, nullptr) << "the key of the manager";
+        if (nan) {
+          kept->policy(0).kept()[0]->putScalar(std::numeric_limits<double>::quiet_NaN());
+          GuessStore::instance().put(key, kept);
+        }
+      }
+      for (int k = 8; k < 11; ++k) solved(k);
+    }
+  }
 }
 
 TEST_P(GuessSteps, WhereTheMatrixSettlesItsImagesAreKept) {
