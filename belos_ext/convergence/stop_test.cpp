@@ -81,8 +81,13 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   }
   // Scales as in attained(): that of b - A x, where it is tested.
   const double scale = measure_ != nullptr || criteria_.testExplicit ? explicitScale_ : implicitScale_;
-  criteria_.tolerance = std::max(criteria_.tolerance, ratioOr(criteria_.absoluteTolerance, scale, 0.0));
+  const double tolerance = criteria_.tolerance;
+  criteria_.tolerance = std::max(tolerance, ratioOr(criteria_.absoluteTolerance, scale, 0.0));
   target_ = criteria_.tolerance;
+  if (measure_ == nullptr && criteria_.testExplicit && criteria_.absoluteTolerance > 0) {
+    const double native = criteria_.absoluteTolerance * ratioOr(initial.native, initial.explicit_, 1.0);
+    target_ = std::max(tolerance, ratioOr(native, implicitScale_, 0.0));
+  }
   recursive_ = initial.native;
   norms_ = initial;
   if (scaleListener_) scaleListener_(implicitScale_);
@@ -113,7 +118,9 @@ double StopTest::attained(const ResidualNorms& norms) const {
   const double native = scaled(norms.native, implicitScale_);
   if (!criteria_.testExplicit) return native;
   const double computed = scaled(norms.explicit_, explicitScale_);
-  return std::isnan(computed) ? computed : std::max(native, computed);
+  // One of the two tolerances is enough, and the absolute one is of b - A x.
+  const bool alone = std::isnan(computed) || norms.explicit_ <= criteria_.absoluteTolerance;
+  return alone ? computed : std::max(native, computed);
 }
 
 double StopTest::attained() const { return attained(norms_); }

@@ -76,6 +76,7 @@ SolverState rounded(SolverState state) {
   }
   state.polynomialPace = roundedForRanks(state.polynomialPace);
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
+  state.productRounding = roundedForRanks(state.productRounding);
   if (auto& pipeline = state.workingPipeline) {
     for (double* const value : {&pipeline->failedAt, &pipeline->itsPace, &pipeline->classicalPace}) {
       *value = roundedForRanks(*value);

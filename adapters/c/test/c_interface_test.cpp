@@ -9,6 +9,7 @@
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -453,6 +454,30 @@ TEST(CInterface, JudgesByTheApplicationsNorm) {
   ASSERT_EQ(capstan_set_operator(scaled.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
   ASSERT_EQ(capstan_set_norm(scaled.get(), Weighted::part, 2, &weighted), CAPSTAN_SUCCESS);
   expectError(solve(scaled.get(), line).status, CAPSTAN_ERROR_INPUT, scaled.get(), "scalings");
+}
+
+/// (r, r), by way of an array that is larger than the stacks on which several right-hand sides advance.
+int squaresByALargeArray(void* context, const double* r, double* part) {
+  std::array<double, 1 << 18> copy;  // 2 MB
+  const auto rows = static_cast<std::size_t>(static_cast<const Line*>(context)->rows);
+  std::copy_n(r, rows, copy.begin());
+  *part = std::inner_product(copy.begin(), copy.begin() + static_cast<std::ptrdiff_t>(rows), copy.begin(), 0.0);
+  return 0;
+}
+
+TEST(CInterface, CallsTheNormOnTheCallersStack) {
+  Line line(40, 0.3);
+  const auto solver = make("{max_iterations: 400, method: capstan_cg}");
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  ASSERT_EQ(capstan_set_norm(solver.get(), squaresByALargeArray, 2, &line), CAPSTAN_SUCCESS);
+  const std::vector<double> one = line.rightHandSide();
+  std::vector<double> b(one), x(2 * one.size());
+  for (const double value : one) b.push_back(-0.5 * value);
+  capstan_outcome outcome = empty();
+  const auto rows = std::max(static_cast<std::int64_t>(one.size()), std::int64_t{1});
+  ASSERT_EQ(capstan_solve_columns(solver.get(), 2, b.data(), rows, x.data(), rows, &outcome), CAPSTAN_SUCCESS)
+      << capstan_error_text(solver.get());
+  EXPECT_EQ(outcome.converged, 1);
 }
 
 TEST(CInterface, TakesAnAbsoluteTolerance) {

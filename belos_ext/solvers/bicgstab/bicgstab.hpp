@@ -9,7 +9,7 @@
 ///
 /// Cost of an iteration: 2 reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (q; then x, r and p: 5 vectors
 /// read, 7 with a preconditioner, 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right
-/// one), one more where the guess is not zero or after a restart. Overlap: none.
+/// one), one more where a claim is examined, after a restart or for a guess that is not zero. Overlap: none.
 ///
 /// The left column has the letters of [van der Vorst 1992].
 ///

@@ -9,7 +9,7 @@
 /// Cost of an iteration: 2 nonblocking reductions of 4 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
 /// and the like behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and
 /// a blocking reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where
-/// the guess is not zero or after a restart.
+/// a claim is examined, after a restart or for a guess that is not zero.
 ///
 /// | paper         | here               | shape               | meaning                                         |
 /// |---------------|--------------------|---------------------|-------------------------------------------------|
@@ -84,7 +84,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     sinceReplacement_ = 0;
     for (;;) {  // line 2
       if (!std::isfinite(sigma)) return Ending::NotFinite;
-      const Scalar alpha = rho / sigma;  // lines 1, 11
+      const Scalar alpha = ratioOr(rho, sigma, std::numeric_limits<Scalar>::infinity());  // lines 1, 11
       if (!std::isfinite(alpha)) return Ending::Breakdown;
       directions(system, alpha, beta, omega);                  // lines 3 to 5: p^, s, s^, z; q, q^, y
       PendingReduction<Types> productsOfQ = startOfQ(system);  // line 6

@@ -9,7 +9,7 @@
 /// Cost of an iteration: that of the method with a preconditioner, d - 1 A, and d M^{-1} in place of one; vectors:
 /// polynomial_system.hpp. Bounds of the spectrum, where they are not given, take 16 A, 16 M^{-1} and 3 reductions once
 /// for each problem where states are cached; a solve that knows none, or whose ranks do not agree on them, begins
-/// twice: one more application of the polynomial, or two, and 1 reduction. 1 reduction more in the first solve of a
+/// twice: one more application of the polynomial, or two, 2 A and 1 reduction. 1 reduction more in the first solve of a
 /// solver (manager/opening.hpp).
 ///
 /// Degree 1 is the method itself. Bounds that leave out an eigenvalue are seen by the method's own numbers, which are

@@ -14,7 +14,7 @@
 ///
 /// Cost of an iteration: 1 reduction of 6 numbers (14 with a preconditioner), 1 fence, 1 A, 1 M^{-1}, all updates in
 /// one sweep (5 vectors read, 4 written; 8 and 6 with a preconditioner; pipelined 7 and 6, 10 and 8). A solve of n
-/// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 2 M^{-1}; pipelined 1 A
+/// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}; pipelined 1 A
 /// more. M^{-1} once more every 100 iterations, pipelined both every 50. Storage: 4 vectors (7 with a preconditioner),
 /// pipelined 6 (9), 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: pipelined the
 /// reduction and A.

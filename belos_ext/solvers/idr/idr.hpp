@@ -263,13 +263,16 @@ class Idr final : public Method<Types> {
     Norms norms{batch[slots_.rg], gg_, {std::abs(batch[slots_.rg]), gg_}};
     for (std::size_t i = 0; i < k; ++i) {
       const Scalar ofR = a_[i] * batch[slots_.ofR[i]], ofG = a_[i] * batch[slots_.ofG[i]];
-      Scalar among = batch[slots_.ofG[i]];  // (g_i, g_k)
-      for (std::size_t j = 0; j < k; ++j) among -= a_[j] * gram(i, j);
+      Scalar among = batch[slots_.ofG[i]], terms = std::abs(among);  // (g_i, g_k)
+      for (std::size_t j = 0; j < k; ++j) {
+        among -= a_[j] * gram(i, j);
+        terms += std::abs(a_[j] * gram(i, j));
+      }
       gram(i, k) = gram(k, i) = among;
       norms.along -= ofR;
       norms.square -= ofG + a_[i] * among;
       norms.terms.along += std::abs(ofR);
-      norms.terms.square += std::abs(ofG) + std::abs(a_[i] * among);
+      norms.terms.square += std::abs(ofG) + std::abs(a_[i]) * terms;
     }
     gram(k, k) = norms.square;
     return norms;
@@ -278,7 +281,7 @@ class Idr final : public Method<Types> {
   /// The residual has this square, which terms of these sizes, together, have made. Nothing: go on. Collective.
   std::optional<Ending> follow(Progress<Types>& progress, Scalar square, Scalar terms) {
     const double norm = std::sqrt(static_cast<double>(std::max(square, Scalar(0))));
-    if (const auto ending = progress.follow({norm, hasCancelled(square, terms)})) return ending;
+    if (const auto ending = progress.follow({norm, square < 0 || hasCancelled(square, terms)})) return ending;
     rr_ = static_cast<Scalar>(progress.recursive()) * static_cast<Scalar>(progress.recursive());
     const Scalar least = static_cast<Scalar>(progress.x().getGlobalLength()) * std::numeric_limits<Scalar>::min();
     return rr_ > least ? std::nullopt : std::optional(Ending::Breakdown);

@@ -133,6 +133,15 @@ TEST(StateCache, RanksCompareObjectsByTheirChecksums) {
   EXPECT_NE(of, checksumOf(renamed));
 }
 
+// What ranks hold equal by their checksums, they use alike.
+TEST(StateCache, NumbersOfOneChecksumAreOneNumber) {
+  SolverState one = state(3), other = one;
+  one.productRounding = 1.23456789e-12;
+  other.productRounding = one.productRounding * (1 + 1e-12);
+  ASSERT_EQ(checksumOf(one), checksumOf(other));
+  EXPECT_EQ(rounded(one).productRounding, rounded(other).productRounding);
+}
+
 TEST(StateCache, OneForTheProcessAndBounded) {
   StateCache& cache = StateCache::instance();
   EXPECT_EQ(&cache, &StateCache::instance());

@@ -59,6 +59,21 @@ TEST(StopTest, TheToleranceThatAsksForLessCounts) {
   EXPECT_TRUE(stop.converged());
 }
 
+// One of the two tolerances is enough, also where two quotients are tested.
+TEST(StopTest, TheAbsoluteToleranceIsEnoughWhereTwoQuotientsAreTested) {
+  StopCriteria criteria = criteriaFor(1e-12);
+  criteria.absoluteTolerance = 1e-3;
+  criteria.testExplicit = true;
+  criteria.implicitScaling = ResidualScaling::NormOfPrecInitRes;
+  criteria.explicitScaling = ResidualScaling::NormOfRHS;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1000);
+  EXPECT_DOUBLE_EQ(stop.target(), 1e-3) << "not 1e-3 / 1000 of the first residual";
+  EXPECT_FALSE(stop.verified({5e-3, 2e-3}, true));
+  EXPECT_TRUE(stop.verified({5e-3, 5e-4}, true));
+  EXPECT_TRUE(stop.converged());
+}
+
 TEST(StopTest, EveryScaling) {
   const ResidualNorms initial{3, 5};
   const double rhs = 7, user = 11;

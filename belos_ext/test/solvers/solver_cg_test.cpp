@@ -543,6 +543,108 @@ TEST_P(CgTypes, TakeNoScalingOfRowsForDivergence) {
   EXPECT_TRUE(told(outcome, "indefinite").empty() && told(outcome, "fallback").empty()) << outcome.iterations;
 }
 
+/// Says what Ifpack2 says of its scaling by a diagonal.
+RCP<const Operator> known(const RCP<const Map>& map, std::function<Scalar(GO)> inverse) {
+  const auto m = rcp(new FunctionOperator(map, [map, inverse](const MultiVector& in, MultiVector& out) {
+    for (size_t j = 0; j < in.getNumVectors(); ++j) {
+      const auto x = in.getData(j);
+      for (int i = 0; i < static_cast<int>(in.getLocalLength()); ++i) {
+        out.replaceLocalValue(i, j, inverse(map->getGlobalElement(i)) * x[i]);
+      }
+    }
+  }));
+  m->setObjectLabel(R"("Ifpack2::Diagonal")");
+  return m;
+}
+
+/// Keeps another operator's description to itself.
+RCP<const Operator> hidden(const RCP<const Operator>& m) {
+  return rcp(
+      new FunctionOperator(m->getDomainMap(), [m](const MultiVector& in, MultiVector& out) { m->apply(in, out); }));
+}
+
+// z = M^{-1} r and t = M^{-1} s are not stored, and M is applied once.
+TEST(CgOfADiagonal, TakesTheStepsOfAnyOtherM) {
+  const auto a = grid2d(37, 29);
+  for (const size_t columns : {1, 3}) {
+    for (const Side side : {Side::Left, Side::Right}) {
+      System system = systemWithRightHandSide(
+          a, [](GO g) { return std::cos(0.3 * static_cast<double>(g * g)); }, columns);
+      system.preconditioner = known(a->getRowMap(), [](GO g) { return 1 + 0.9 * std::sin(static_cast<double>(g)); });
+      const auto guess = copyOf(*system.x);
+      const Outcome outcome = solve(methodOf(id::Cg), strict(), system, side);
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
+      EXPECT_LE(outcome.report.preconditionerApplications, 2) << "once more where ranks begin anew";
+      system.x->putScalar(0);
+      system.preconditioner = hidden(system.preconditioner);
+      const Outcome other = solve(methodOf(id::Cg), strict(), system, side);
+      EXPECT_TRUE(other.converged);
+      EXPECT_NEAR(outcome.iterations, other.iterations, 2);
+      expectSameOnAllRanks(outcome);
+    }
+  }
+}
+
+// M^{-1} b is almost a constant, which A annihilates: from there on z and t are stored, without their constants.
+TEST(CgOfADiagonal, StoresWhatItMakesWhereConstantsAreTakenOut) {
+  constexpr GO n = 20;
+  const auto a = matrixFrom(evenMap(n * n), [](GO g) { return neumannRow(g, n, n); });
+  const auto sign = [](GO g) { return g % 2 == 0 ? 1.0 : -1.0; };
+  Params p = strict();
+  p.set("Maximum Iterations", 20);
+  std::vector<double> residuals;
+  for (const bool isHidden : {false, true}) {
+    System system = systemWithRightHandSide(
+        a, [=](GO g) { return 1e5 * sign(g) + std::cos(0.7 * static_cast<double>(g / 2 % n)) * sign(g / n); });
+    system.preconditioner = known(a->getRowMap(), sign);
+    if (isHidden) system.preconditioner = hidden(system.preconditioner);
+    const Outcome outcome = solve(methodOf(id::Cg), p, system, Side::Right);
+    EXPECT_TRUE(mentions(told(outcome, "null space"), "projected out"));
+    EXPECT_EQ(outcome.iterations, 20);
+    residuals.push_back(outcome.report.history.empty() ? residualNorms(system, *system.x)[0]
+                                                       : outcome.report.history.back().residual);
+    expectSameOnAllRanks(outcome);
+  }
+  EXPECT_NEAR(residuals[0], residuals[1], 1e-3 * residuals[1]);
+}
+
+// A NaN of M ends the solve as any other does, and leaves the guess.
+TEST(CgOfADiagonal, MayHoldNaN) {
+  System system = systemWithRightHandSide(grid2d(12, 12));
+  system.preconditioner =
+      known(system.b->getMap(), [](GO g) { return g == 77 ? std::numeric_limits<double>::quiet_NaN() : 0.25; });
+  const Outcome outcome = solve(methodOf(id::Cg), strict(), system, Side::Right);
+  EXPECT_FALSE(outcome.converged);
+  EXPECT_EQ(outcome.report.reason, StopReason::NonFinite);
+  EXPECT_EQ(norms(*system.x)[0], 0);
+  expectSameOnAllRanks(outcome);
+}
+
+// Rows that hold a diagonal alone are solved first. A is not symmetric: GMRES goes on from the guess, where they are
+// not.
+TEST_P(CgTypes, LeaveRowsToGmresThatItBeginsWith) {
+  constexpr GO n = 20;
+  const auto a = matrixFrom(evenMap(n * n), [](GO g) {
+    if (g == 0) return std::vector<Entry>{{0, 1}};
+    std::vector<Entry> row{{g, 4}};
+    if (g % n > 0) row.push_back({g - 1, -1.9});
+    if (g % n + 1 < n) row.push_back({g + 1, -0.1});
+    if (g >= n) row.push_back({g - n, -1.9});
+    if (g + n < n * n) row.push_back({g + n, -0.1});
+    return row;
+  });
+  for (const double first : {0.0, 50.0}) {
+    for (const Side side : {Side::Left, Side::Right}) {
+      const System system = systemWithRightHandSide(a, [=](GO g) { return g == 0 ? first : std::sin(1.7 * g * g); });
+      const auto guess = copyOf(*system.x);
+      const Outcome outcome = solve(GetParam(), strict(), system, side);
+      EXPECT_TRUE(outcome.converged) << first << ", " << toString(outcome.report.reason) << ' ' << outcome.iterations;
+      EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
+    }
+  }
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(CgTypes);
 
 }  // namespace

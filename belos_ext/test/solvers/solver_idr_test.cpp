@@ -107,8 +107,32 @@ TEST(Idr, EndsInABreakdownWithoutAFallback) {
   p.set("Shadow Space", 1);
   const Outcome outcome = solve(idr(), p, system);
   EXPECT_TRUE(allFinite(*system.x));
-  EXPECT_EQ(outcome.converged, outcome.report.reason == StopReason::Converged);
+  EXPECT_FALSE(outcome.converged);
+  EXPECT_EQ(outcome.report.reason, StopReason::Breakdown) << toString(outcome.report.reason);
   expectSameOnAllRanks(outcome);
+}
+
+// Rows of sizes 1 to 1e8: what the recurrences make of the squares of g cancels, and below zero it is no residual of 0.
+TEST(Idr, ClaimsNothingOfASquareThatHasCancelled) {
+  constexpr GO n = 60;
+  const auto a = matrixFrom(evenMap(n), [](GO g) {
+    const double d = std::pow(10.0, 8 * static_cast<double>(g) / n);
+    std::vector<Entry> row{{g, d}};
+    if (g > 0) row.push_back({g - 1, 0.3 * d});
+    if (g + 1 < n) row.push_back({g + 1, -0.4 * d});
+    return row;
+  });
+  for (int seed = 1; seed <= 6; ++seed) {
+    const System system = systemWithRightHandSide(
+        a, [=](GO g) { return std::sin(static_cast<double>((7 * seed + 3) * (g + 1) * (g + 1))); });
+    Params p;
+    p.set("Shadow Space", 16);
+    p.set("Fallback", "none");
+    keepHistory(p);
+    const Outcome outcome = solve(idr(), p, system);
+    EXPECT_TRUE(outcome.converged) << seed << ": " << toString(outcome.report.reason);
+    for (const auto& entry : outcome.report.history) EXPECT_GT(entry.residual, 0) << seed << ", " << entry.iteration;
+  }
 }
 
 // More digits than the recurrences keep, so that claims fail and new cycles go on.

@@ -118,6 +118,19 @@ std::vector<Case> exactCases() {
   const auto general = [&](Case&& one) { cases.push_back(std::move(one)); };
   general(of(
       "convection", [] { return grid2d(width, width, 0.5); }, wave));
+  // (r*, s) of pipelined BiCGStab is exactly zero in its second step.
+  general(of(
+      "a step without length",
+      [] {
+        return matrixFrom(evenMap(3), [](GO g) {
+          return g == 0   ? std::vector<Entry>{{2, -1}}
+                 : g == 1 ? std::vector<Entry>{{1, 2}, {2, -1}}
+                          : std::vector<Entry>{{0, -1}, {1, -1}};
+        });
+      },
+      [](GO g) { return g == 0   ? -1.0
+                        : g == 1 ? 1.0
+                                 : 0.0; }));
   general(of(
       "two signs", [] { return diagonal([](GO g) { return g % 2 == 0 ? 1.0 : -1.0; }, rows); }, one));
   return cases;
