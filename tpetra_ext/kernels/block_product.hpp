@@ -10,6 +10,7 @@
 /// the list of rows and the number of columns. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
+#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,19 @@ struct SparseRows {
 template <class T>
 constexpr bool isLarge(std::size_t entries) {
   return entries * (sizeof(T) + sizeof(int)) > (std::size_t(8) << 20);
+}
+
+/// How many of `rows` rows a caller gives to a call of multiplyRows() who looks at something else between two calls:
+/// for one thread some microseconds of work; for several all tiles that they can share; and all rows where a call
+/// returns at once, or is Kokkos' alone. Local.
+template <class Exec>
+std::ptrdiff_t rowsBetweenLooks([[maybe_unused]] const Queue<Exec>& queue, std::ptrdiff_t rows) {
+  if constexpr (runsOnHost<Exec>) {
+    if (genericPathForced() || runsLater<Exec>()) return rows;
+    const bool several = detail::tilesShared.load(std::memory_order_relaxed) || queue.instance().concurrency() > 1;
+    return std::min(rows, several ? detail::tileRows * detail::mostTiles : detail::tileRows);
+  }
+  return rows;
 }
 
 namespace detail {

@@ -26,9 +26,6 @@ namespace {
 
 using topology::LocalIndex;
 
-/// Rows between two looks at the messages: some microseconds of work, as a look costs a fraction of one.
-constexpr std::ptrdiff_t rowsBetweenLooks = 2048;
-
 /// Lists the rows that have a column from another rank, or those that have none.
 template <class Graph, class Sources, class List>
 struct ListRows {
@@ -303,7 +300,8 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const Numbers none, received(messages_->received().data(), messages_->received().size());
   const auto inner = rows_->of(true, matrix, owned), outer = rows_->of(false, matrix, owned);
   const auto count = static_cast<std::ptrdiff_t>(rows_->interior.extent(0));
-  const auto part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::ptrdiff_t>(count, 1);
+  // A look at the messages costs a fraction of a microsecond.
+  const auto part = messages_->usesNetwork() ? kernels::rowsBetweenLooks(queue, count) : count;
   for (std::ptrdiff_t from = 0; from < count; from += part) {
     kernels::multiplyRows(queue, inner, from, std::min(count, from + part), alpha, own, none, beta, y, update);
     if (from + part < count) messages_->advance();
