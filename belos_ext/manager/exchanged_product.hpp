@@ -202,7 +202,9 @@ class ExchangedProduct {
   std::string whyNot() const {
     if (matrix_.is_null()) return "it is not a Tpetra::CrsMatrix";
     if (!matrix_->isFillComplete()) return "the matrix is not fill-complete";
-    if (!canExchange<Types>(*matrix_)) return "the rows of the matrix are not those of its range map";
+    if (!canExchange<Types>(*matrix_)) {
+      return "the rows of the matrix are not those of its range map, or each rank has all of them";
+    }
     return "";
   }
 

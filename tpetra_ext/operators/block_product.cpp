@@ -49,8 +49,6 @@ bool BlockProduct<Types>::takes(const MultiVector& X, const MultiVector& Y) cons
       Y.getLocalLength() != compat::localNumRows(*a_)) {
     return false;
   }
-  // Rows that several ranks have are summed by Tpetra.
-  if (a_->getRangeMap()->getComm()->getSize() > 1 && !Y.isDistributed()) return false;
   return exchanges(*a_->getDomainMap()->getComm());
 }
 

@@ -34,9 +34,9 @@ class BlockProduct {
   BlockProduct& operator=(const BlockProduct&) = delete;
 
   /// Computes Y = A X and returns true; does nothing and returns false where A has to do it: it is no
-  /// Tpetra::CrsMatrix, or one whose rows are not those of its range map; columns do not lie beside one another; the
-  /// communicator is not MPI's; or kernels run on a device, for which nothing has been measured. X and Y may share
-  /// memory; several columns are copied then, all of X. Collective; the same on all ranks.
+  /// Tpetra::CrsMatrix, or one that canExchange() refuses; columns do not lie beside one another; the communicator is
+  /// not MPI's; or kernels run on a device, for which nothing has been measured. X and Y may share memory; X is copied
+  /// then. Collective; the same on all ranks.
   /// \param then what becomes of Y in the same pass, for one column; null: nothing
   bool apply(const MultiVector& X, MultiVector& Y, const VectorRecurrence<Types>* then = nullptr);
 

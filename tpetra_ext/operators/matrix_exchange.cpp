@@ -85,7 +85,9 @@ std::size_t MatrixExchange::bytes() const {
 
 template <class Types>
 bool canExchange(const typename Types::CrsMatrix& a) {
-  return a.isFillComplete() && a.getGraph()->getExporter().is_null();
+  if (!a.isFillComplete() || !a.getGraph()->getExporter().is_null()) return false;
+  const auto& range = *a.getRangeMap();
+  return range.isDistributed() || range.getComm()->getSize() == 1 || range.getGlobalNumElements() == 0;
 }
 
 template <class Types>
@@ -142,7 +144,7 @@ std::shared_ptr<const MatrixExchange> exchangeOfItsImport(const typename Types::
 template <class Types>
 MatrixPattern<Types>::MatrixPattern(const CrsMatrix& a, int ranksPerNode) {
   if (!a.isFillComplete()) refuse("the matrix is not fill-complete");
-  if (!canExchange<Types>(a)) refuse("its rows are not those of its range map");
+  if (!canExchange<Types>(a)) refuse("its rows are not those of its range map, or each rank has all of them");
   if (ranksPerNode < 0) {
     refuse("ranks per node: " + std::to_string(ranksPerNode) +
            "; allowed: 1 or more, or 0 for those that share memory");

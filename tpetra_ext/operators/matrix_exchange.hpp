@@ -38,8 +38,8 @@ struct MatrixExchange {
   std::size_t bytes() const;
 };
 
-/// Whether products with this matrix can be computed with a plan of ours: its rows are those of its range map. The same
-/// on all ranks. Local.
+/// Whether products with this matrix can be computed with a plan of ours: its rows are those of its range map, and are
+/// distributed. Where each rank has all rows, Tpetra adds up what the ranks compute. The same on all ranks. Local.
 template <class Types>
 bool canExchange(const typename Types::CrsMatrix& a);
 

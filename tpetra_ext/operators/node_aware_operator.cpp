@@ -54,7 +54,8 @@ bool shareMemory(const MultiVector& X, const MultiVector& Y) {
 
 [[noreturn]] void refuseMatrix() {
   throw std::invalid_argument(
-      "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map");
+      "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map, and "
+      "distributed");
 }
 
 [[noreturn]] void refuseExchange() {

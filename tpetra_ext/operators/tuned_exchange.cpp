@@ -20,6 +20,9 @@
 namespace capstan {
 namespace {
 
+constexpr const char* whyTpetras =
+    "tpetra: the rows of the matrix are not those of its range map, or each rank has all of them";
+
 using topology::Strategy;
 
 [[noreturn]] void refuse(const std::string& text) {
@@ -191,7 +194,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     return tuned;
   }
   if (!canExchange<Types>(*a)) {
-    tuned.reason = "tpetra: the rows of the matrix are not those of its range map";
+    tuned.reason = whyTpetras;
     return tuned;
   }
   const double began = wallSeconds();
@@ -251,7 +254,7 @@ ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::Operator
   const auto matrix = Teuchos::rcp_dynamic_cast<const CrsMatrix>(a);
   if (matrix.is_null()) return {a, "the operator's own exchange: it is not a Tpetra::CrsMatrix"};
   if (matrix->isFillComplete() && !canExchange<Types>(*matrix)) {
-    return {a, "tpetra: the rows of the matrix are not those of its range map"};
+    return {a, whyTpetras};
   }
   const TunedExchange made = exchangeBy<Types>(*matrix, options, ranksPerNode);
   return {Teuchos::rcp(new NodeAwareOperator<Types>(matrix, made.exchange)), made.reason};

@@ -336,6 +336,14 @@ TEST_F(OneMatrix, RefusesWhatItCannotExchange) {
   }
   shared->fillComplete(vectors, vectors);
   expectRefused([&] { MatrixPattern<Types>{*shared}; }, "not those of its range map");
+  // A matrix of which each rank has all rows: Tpetra adds up their products.
+  const MatrixPtr replicated = Teuchos::rcp(new CrsMatrix(rows, 1));
+  for (GlobalOrdinal row = 0; row < 4; ++row) {
+    replicated->insertGlobalValues(row, Teuchos::tuple(row)(), Teuchos::tuple<Scalar>(world()->getRank() + 1)());
+  }
+  replicated->fillComplete();
+  expectRefused([&] { MatrixPattern<Types>{*replicated}; }, "each rank has all of them");
+  expectRefused([&] { Product{replicated}; }, "needs a fill-complete matrix");
 }
 
 TEST(NodeAwareRectangle, MultipliesMatricesThatAreNotSquare) {
