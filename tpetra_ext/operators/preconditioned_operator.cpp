@@ -164,6 +164,7 @@ bool PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w,
       if (updated) {
         nodeAware_->apply(v, w, *then);
       } else {
+        if (nodeAware_ == nullptr) compat::handOver<typename Types::ExecutionSpace>("the product");
         product_->apply(v, w);
       }
     } else if (!blocks_.apply(v, w, then)) {

@@ -7,6 +7,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/operators/same_maps.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
@@ -164,6 +165,21 @@ TEST_F(PreconditionedOperatorTest, ItsProductIsExchangeable) {
   other.exchangeProduct(Teuchos::null);
   compare();
   EXPECT_EQ(detour->uses, 3);
+}
+
+/// Where launches are delayed, what has been launched is done before others look.
+TEST_F(PreconditionedOperatorTest, HandsOverToTheProductThatStandsForTheOperator) {
+  Composed op(A, OperatorPtr(), OperatorPtr());
+  op.exchangeProduct(R);
+  BlockKernels<Types> kernels;
+  const MultiVector x = filled(map, 1, 1);
+  MultiVector v(map, 1), w(map, 1), wanted(map, 1);
+  op.applyA(v, w);  // makes what it needs
+  R->apply(x, wanted);
+  wanted.scale(2);
+  kernels.scale(2, x, v);
+  op.applyA(v, w);
+  expectSame(w, wanted);
 }
 
 class FixedWidth final : public Operator {
