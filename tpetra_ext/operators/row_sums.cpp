@@ -27,8 +27,10 @@ struct RowSum {
     sum += value;
     magnitude += value < Scalar(0) ? -value : value;
   }
-  /// False for NaN.
-  KOKKOS_INLINE_FUNCTION bool isZero() const { return (sum < Scalar(0) ? -sum : sum) <= tolerance * magnitude; }
+  /// False for NaN and Inf.
+  KOKKOS_INLINE_FUNCTION bool isZero() const {
+    return magnitude - magnitude == Scalar(0) && (sum < Scalar(0) ? -sum : sum) <= tolerance * magnitude;
+  }
 };
 
 /// Rows 0, stride, 2 stride, ... of a matrix on the device that do not sum to zero.

@@ -255,6 +255,9 @@ TEST(RowSums, SeeRowsThatDoNotSumToZero) {
   EXPECT_EQ(one.others, 1);
   const RowSums nan = rowSums<Types>(*neumann(map, std::numeric_limits<Scalar>::quiet_NaN()));
   EXPECT_EQ(nan.others, 1);
+  const RowSums infinite = rowSums<Types>(*neumann(map, std::numeric_limits<Scalar>::infinity()));
+  EXPECT_EQ(infinite.zero, 29);
+  EXPECT_EQ(infinite.others, 1);
 }
 
 TEST(MatrixSample, TellsOtherValues) {
