@@ -127,7 +127,7 @@ class BlockKernels {
     list.recur(then, w);
     sweep(list);
   }
-  /// w = a w + b v + c u in one pass; terms with a zero factor are not read.
+  /// w = a w + b v + c u in one pass; terms with a zero factor are not read, unless all are zero.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
     recur({a, b, &v, c, &u}, w);
   }

@@ -95,8 +95,9 @@ class SweepList {
   }
   /// y = y + a x.
   void axpy(Scalar a, const MultiVector& x, MultiVector& y) { axpby(a, x, 1, y); }
-  /// w = a w + b v + c u; terms whose factor a or c is zero are not read.
+  /// w = a w + b v + c u; terms with a zero factor are not read, unless all are zero.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
+    if (b == Scalar(0)) return c == Scalar(0) ? axpby(a, w, Scalar(0), w) : axpby(c, u, a, w);
     const auto first = detail::readableColumn(v), second = detail::readableColumn(u);
     const auto to = detail::writableColumn(w);
     list_.template add<typename Types::ExecutionSpace>(rows_, b, *first, c, *second, a, *to, *to);

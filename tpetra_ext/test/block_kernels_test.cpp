@@ -169,6 +169,46 @@ TEST(BlockKernels, CountAVectorOnceInAPass) {
   EXPECT_EQ(of([&] { kernels.sweep(list); }), (RowWork{3 + 5, 5}));
 }
 
+TEST(BlockKernels, RecurrencesReadNoTermWithAFactorOfZero) {
+  const MapPtr map = mapOfLocal(20);
+  MultiVector w = filled(map, 1, 1), nan(map, 1);
+  const MultiVector u = filled(map, 1, 2);
+  nan.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+  Kernels kernels;
+  for (const Scalar a : {2, 0}) {
+    for (const Scalar c : {3, 0}) {
+      if (a == 0 && c == 0) continue;
+      MultiVector wanted(map, 1);
+      wanted.update(a, w, c, u, 0);
+      // What counts for nothing may be no number.
+      MultiVector result(a == 0 ? nan : w, Teuchos::Copy);
+      kernels.recur(a, result, Scalar(-0.0), nan, c, c == 0 ? nan : u);
+      capstan::kernels::fence(kernels.queue());
+      wanted.update(-1, result, 1);
+      Teuchos::Array<Scalar> apart(1);
+      wanted.normInf(apart());
+      EXPECT_EQ(apart[0], 0) << a << ", " << c;
+    }
+  }
+}
+
+TEST(BlockKernels, CountNoTermOfARecurrenceWithAFactorOfZero) {
+  const MapPtr map = mapOfLocal(20);
+  MultiVector w = filled(map, 1, 1);
+  const MultiVector v = filled(map, 1, 2), u = filled(map, 1, 3), x = filled(map, 1, 4);
+  Kernels kernels;
+  const auto of = [](const auto& use) { return countedInARow(20, use); };
+  EXPECT_EQ(of([&] { kernels.recur(2, w, 0, v, 4, u); }), (RowWork{3, 3}));
+  EXPECT_EQ(of([&] { kernels.recur(2, w, Scalar(-0.0), v, 0, u); }), (RowWork{1, 2}));
+  EXPECT_EQ(of([&] { kernels.recur(0, w, 0, v, 4, u); }), (RowWork{1, 2}));
+  // In the pass of a product with x, which has x and w at hand.
+  using Recurrence = VectorRecurrence<Types>;
+  const auto ofProduct = [&](const Recurrence& then) { return of([&] { detail::countRecurrence(then, x); }); };
+  EXPECT_EQ(ofProduct({2, 3, &v, 4, &u}), (RowWork{5, 2}));
+  EXPECT_EQ(ofProduct({2, 0, &v, 4, &u}), (RowWork{3, 1}));
+  EXPECT_EQ(ofProduct({2, 3, &x, 4, &u}), (RowWork{5, 1}));
+}
+
 TEST(BlockKernels, BatchesCountTheirProducts) {
   const MapPtr map = mapOfLocal(20);
   const MultiVector q = filled(map, 4, 1), w = filled(map, 6, 4), x = filled(map, 1, 5), y = filled(map, 1, 6);
