@@ -68,11 +68,12 @@ class VectorPass {
     flops(ofSum(a, b, c));
   }
 
-  /// w = a w + b v + c u in the pass of a product, which has w at hand and writes it. v null: it has that at hand, too.
+  /// w = a w + b v + c u in the pass of a product, which has w at hand and writes it. v or u null: it has that at hand,
+  /// too.
   template <class Scalar>
   void recurs(Scalar a, Scalar b, const void* v, Scalar c, const void* u) {
     if (b != Scalar(0) && v != nullptr) reads(v);
-    if (c != Scalar(0)) reads(u);
+    if (c != Scalar(0) && u != nullptr) reads(u);
     flops(ofSum(a, b, c));
   }
 

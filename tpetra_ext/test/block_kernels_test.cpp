@@ -206,6 +206,7 @@ TEST(BlockKernels, CountNoTermOfARecurrenceWithAFactorOfZero) {
   const auto ofProduct = [&](const Recurrence& then) { return of([&] { detail::countRecurrence(then, x); }); };
   EXPECT_EQ(ofProduct({2, 3, &v, 4, &u}), (RowWork{5, 2}));
   EXPECT_EQ(ofProduct({2, 0, &v, 4, &u}), (RowWork{3, 1}));
+  EXPECT_EQ(ofProduct({2, 3, &v, 4, &x}), (RowWork{5, 1}));
   EXPECT_EQ(ofProduct({2, 3, &x, 4, &u}), (RowWork{5, 1}));
 }
 
