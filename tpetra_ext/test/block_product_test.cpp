@@ -195,6 +195,18 @@ TEST_F(TakenBlock, FollowsTheValuesOfTheMatrixAndItsGraph) {
     ASSERT_TRUE(product.apply(x, y));
     EXPECT_EQ(difference(y, wanted), 0);
   }
+  // Other columns, and another import.
+  Case wide = given;
+  for (auto& row : wide.rows) row.insert(row.end(), {0, wide.partition.rows() / 3, wide.partition.rows() - 2});
+  compat::handOver<Types::ExecutionSpace>("the test, which changes the matrix");
+  *matrix = *matrixOf(wide, true);
+  for (const std::size_t columns : {1, 3}) {
+    const MultiVector x = filled(map, columns, 1);
+    MultiVector y(map, columns), wanted(map, columns);
+    matrix->apply(x, wanted);
+    ASSERT_TRUE(product.apply(x, y));
+    EXPECT_EQ(difference(y, wanted), 0);
+  }
 }
 
 /// Where most rows are of one pattern; the result may be the vector itself.
