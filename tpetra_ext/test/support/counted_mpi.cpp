@@ -88,6 +88,7 @@ int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, M
 
 int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                   MPI_Request* request) {
+  if (const int code = fault(mpiFaults().sendInit); code != MPI_SUCCESS) return code;
   const int code = PMPI_Send_init(data, count, type, to, tag, comm, request);
   if (code == MPI_SUCCESS) preparedMessages()[*request] = message(count, type, to);
   return code;

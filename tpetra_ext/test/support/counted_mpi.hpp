@@ -54,8 +54,8 @@ MpiLooks& mpiLooks();
 /// Called right after MPI_Finalize, when set: what does not hold then can still end the program with an error.
 extern void (*afterMpiFinalize)();
 
-/// Codes the next calls return; MPI_SUCCESS: none. Each is used once. All-reduces, starts and tests do not take
-/// place, the wait does.
+/// Codes the next calls return; MPI_SUCCESS: none. Each is used once. All-reduces, starts, tests and requests do
+/// not take place, the wait does.
 struct MpiFaults {
   int allreduce = MPI_SUCCESS;
   int iallreduce = MPI_SUCCESS;
@@ -63,6 +63,7 @@ struct MpiFaults {
   int startall = MPI_SUCCESS;
   int start = MPI_SUCCESS;
   int test = MPI_SUCCESS;
+  int sendInit = MPI_SUCCESS;
   long spared = 0;  ///< calls of all but the all-reduce that still succeed before the failing one
 };
 MpiFaults& mpiFaults();

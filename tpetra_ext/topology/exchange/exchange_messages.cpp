@@ -1,7 +1,5 @@
 #include "tpetra_ext/topology/exchange/exchange_messages.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -16,8 +14,6 @@ MPI_Datatype datatype() {
   static_assert(std::is_same<Scalar, double>::value || std::is_same<Scalar, float>::value);
   return std::is_same<Scalar, double>::value ? MPI_DOUBLE : MPI_FLOAT;
 }
-
-constexpr auto mostNumbers = static_cast<std::size_t>(std::numeric_limits<int>::max());
 
 void start(std::vector<MPI_Request>& requests) {
   if (requests.empty()) return;
@@ -74,11 +70,14 @@ void ExchangeMessages<Scalar>::freeRequests() {
   for (auto& [columns, width] : widths_) {
     for (auto* all : {&width.sends, &width.receives}) {
       for (Requests& requests : *all) {
-        for (MPI_Request& request : requests) requireSuccess("MPI_Request_free", MPI_Request_free(&request));
+        for (MPI_Request& request : requests) {  // null: MPI has refused to make it
+          if (request != MPI_REQUEST_NULL) requireSuccess("MPI_Request_free", MPI_Request_free(&request));
+        }
         requests.clear();
       }
     }
     if (width.all != MPI_REQUEST_NULL) requireSuccess("MPI_Request_free", MPI_Request_free(&width.all));
+    if (width.value != MPI_DATATYPE_NULL) requireSuccess("MPI_Type_free", MPI_Type_free(&width.value));
   }
   widths_.clear();
   width_ = nullptr;
@@ -137,31 +136,34 @@ void ExchangeMessages<Scalar>::open(std::size_t columns) {
 }
 
 template <class Scalar>
+MPI_Datatype ExchangeMessages<Scalar>::valueOf(Width& width) {
+  if (columns_ == 1) return datatype<Scalar>();
+  requireSuccess("MPI_Type_contiguous",
+                 MPI_Type_contiguous(static_cast<int>(columns_), datatype<Scalar>(), &width.value));
+  requireSuccess("MPI_Type_commit", MPI_Type_commit(&width.value));
+  return width.value;
+}
+
+template <class Scalar>
 void ExchangeMessages<Scalar>::makeRequests(Width& width) {
-  const auto numbers = [this](std::size_t values) {
-    if (values * columns_ > mostNumbers) {
-      throw std::length_error("capstan: a message of " + std::to_string(values * columns_) +
-                              " numbers; MPI takes at most " + std::to_string(mostNumbers));
-    }
-    return static_cast<int>(values * columns_);
-  };
+  // One rank alone has no message, and may have no MPI.
+  const MPI_Datatype value = channel_ == nullptr ? MPI_DATATYPE_NULL : valueOf(width);
   for (const Step step : allSteps) {
     const std::size_t s = number(step);
     const StepMessages& messages = at(step);
     const int tag = tag_ + static_cast<int>(step);
     for (std::size_t k = 0; k < messages.sources.size(); ++k) {
       width.receives[s].push_back(MPI_REQUEST_NULL);
-      requireSuccess(
-          "MPI_Recv_init",
-          MPI_Recv_init(staging_ + stagedAt(messages.begin[k]) * columns_, numbers(messages.values(k)),
-                        datatype<Scalar>(), messages.sources[k], tag, channel_->comm(), &width.receives[s].back()));
+      requireSuccess("MPI_Recv_init", MPI_Recv_init(staging_ + stagedAt(messages.begin[k]) * columns_,
+                                                    static_cast<int>(messages.values(k)), value, messages.sources[k],
+                                                    tag, channel_->comm(), &width.receives[s].back()));
     }
     for (std::size_t k = 0; k < messages.sends.size(); ++k) {
       width.sends[s].push_back(MPI_REQUEST_NULL);
       requireSuccess("MPI_Send_init",
                      MPI_Send_init(outgoing_ + (sendBegin_[s] + messages.sends.begin[k]) * columns_,
-                                   numbers(messages.sends.list(k).size()), datatype<Scalar>(), messages.sends.peers[k],
-                                   tag, channel_->comm(), &width.sends[s].back()));
+                                   static_cast<int>(messages.sends.list(k).size()), value, messages.sends.peers[k], tag,
+                                   channel_->comm(), &width.sends[s].back()));
     }
     width.bytes[s] = static_cast<long>(messages.sends.entries.size() * columns_ * sizeof(Scalar));
   }
@@ -170,29 +172,26 @@ void ExchangeMessages<Scalar>::makeRequests(Width& width) {
 /// What a neighbourhood's call needs to know, in the order of its ranks.
 template <class Scalar>
 void ExchangeMessages<Scalar>::makeCounts(Width& width) {
-  if (std::max(sendBegin_.back(), plan_->staged()) * columns_ > mostNumbers) {
-    throw std::length_error("capstan: an exchange of more numbers than MPI counts");
-  }
-  const auto scaled = [this](std::size_t values) { return static_cast<int>(values * columns_); };
+  [[maybe_unused]] const MPI_Datatype value = valueOf(width);
+  const auto counted = [](std::size_t values) { return static_cast<int>(values); };
   for (const Step step : stepsAtOnce) {
     const std::size_t s = number(step);
     const StepMessages& messages = at(step);
     for (std::size_t k = 0; k < messages.sources.size(); ++k) {
-      width.receiveCounts.push_back(scaled(messages.values(k)));
-      width.receiveBegins.push_back(scaled(stagedAt(messages.begin[k])));
+      width.receiveCounts.push_back(counted(messages.values(k)));
+      width.receiveBegins.push_back(counted(stagedAt(messages.begin[k])));
     }
     for (std::size_t k = 0; k < messages.sends.size(); ++k) {
-      width.sendCounts.push_back(scaled(messages.sends.list(k).size()));
-      width.sendBegins.push_back(scaled(sendBegin_[s] + messages.sends.begin[k]));
+      width.sendCounts.push_back(counted(messages.sends.list(k).size()));
+      width.sendBegins.push_back(counted(sendBegin_[s] + messages.sends.begin[k]));
     }
     width.bytes[s] = static_cast<long>(messages.sends.entries.size() * columns_ * sizeof(Scalar));
   }
 #if MPI_VERSION >= 4
-  requireSuccess(
-      "MPI_Neighbor_alltoallv_init",
-      MPI_Neighbor_alltoallv_init(outgoing_, width.sendCounts.data(), width.sendBegins.data(), datatype<Scalar>(),
-                                  staging_, width.receiveCounts.data(), width.receiveBegins.data(), datatype<Scalar>(),
-                                  graph_, MPI_INFO_NULL, &width.all));
+  requireSuccess("MPI_Neighbor_alltoallv_init",
+                 MPI_Neighbor_alltoallv_init(outgoing_, width.sendCounts.data(), width.sendBegins.data(), value,
+                                             staging_, width.receiveCounts.data(), width.receiveBegins.data(), value,
+                                             graph_, MPI_INFO_NULL, &width.all));
 #endif
 }
 
@@ -202,10 +201,11 @@ void ExchangeMessages<Scalar>::startAll() {
 #if MPI_VERSION >= 4
   requireSuccess("MPI_Start", MPI_Start(&width_->all));
 #else
-  requireSuccess("MPI_Ineighbor_alltoallv",
-                 MPI_Ineighbor_alltoallv(outgoing_, width_->sendCounts.data(), width_->sendBegins.data(),
-                                         datatype<Scalar>(), staging_, width_->receiveCounts.data(),
-                                         width_->receiveBegins.data(), datatype<Scalar>(), graph_, &width_->all));
+  const MPI_Datatype value = columns_ == 1 ? datatype<Scalar>() : width_->value;
+  requireSuccess(
+      "MPI_Ineighbor_alltoallv",
+      MPI_Ineighbor_alltoallv(outgoing_, width_->sendCounts.data(), width_->sendBegins.data(), value, staging_,
+                              width_->receiveCounts.data(), width_->receiveBegins.data(), value, graph_, &width_->all));
 #endif
 }
 

@@ -66,8 +66,7 @@ class ExchangeMessages {
   /// Where what is sent lies from now on, and where what comes is put. After freeRequests(). Local.
   void use(const Scalar* outgoing, Scalar* staging);
 
-  /// The next exchange has so many columns. Throws std::length_error for messages of more numbers than MPI counts.
-  /// Local; with a neighbourhood collective where the number is new.
+  /// The next exchange has so many columns. Local; with a neighbourhood collective where the number is new.
   void open(std::size_t columns);
 
   /// Rows that a step sends, among those of all steps. Local.
@@ -106,12 +105,15 @@ class ExchangeMessages {
     std::array<long, 4> bytes{};
     std::vector<int> sendCounts, sendBegins, receiveCounts, receiveBegins;  // of a neighbourhood
     MPI_Request all = MPI_REQUEST_NULL;                                     // its messages
+    MPI_Datatype value = MPI_DATATYPE_NULL;  // the columns of a value; null: there is one
   };
 
   static std::size_t number(Step step) { return static_cast<std::size_t>(step); }
   const StepMessages& at(Step step) const { return plan_->at(step); }
   std::size_t stagedAt(Slot slot) const { return static_cast<std::size_t>(slot - plan_->owned); }
   void makeNeighbourhood();
+  /// Messages are counted in values, since there may be more numbers in them than MPI counts.
+  MPI_Datatype valueOf(Width& width);
   void makeRequests(Width& width);
   void makeCounts(Width& width);
   void count(Step step, std::size_t messages);

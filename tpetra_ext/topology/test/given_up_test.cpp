@@ -56,6 +56,51 @@ int tagOfTheLast() {
   return worldChannel()->takeTags() - tagsOfAnExchange;
 }
 
+/// One value, and 70000 that a step brings or sends, in 40000 columns: more numbers than MPI's counts hold.
+RankPlan manySlots(bool sends) {
+  constexpr int values = 70000;
+  RankPlan plan;
+  plan.rank = world()->getRank();
+  plan.owned = plan.slots = 1;
+  StepMessages& network = plan.steps[static_cast<std::size_t>(Step::Network)];
+  if (sends) {
+    for (int k = 0; k < values; ++k) network.sends.append(plan.rank, 0);
+  } else {
+    network.sources = {plan.rank};
+    network.begin = {1, 1 + values};
+    plan.slots += values;
+  }
+  return plan;
+}
+
+TEST(ExchangeMessages, OfMoreNumbersThanMpiCountsCanBeMade) {
+  if (world()->getSize() == 1) GTEST_SKIP() << "one rank has no channel";
+  for (const bool sends : {true, false}) {
+    ExchangeMessages<double> messages(worldChannel(), std::make_shared<const RankPlan>(manySlots(sends)),
+                                      Carrier::Requests);
+    double memory = 0;  // nothing is sent
+    messages.use(&memory, &memory);
+    EXPECT_NO_THROW(messages.open(40000));
+    EXPECT_TRUE(messages.giveUp());
+  }
+}
+
+// One request has been made, the next one not.
+TEST(ExchangeMessages, CanBeGivenUpWhereMpiMakesNoRequest) {
+  if (world()->getSize() == 1) GTEST_SKIP() << "one rank has no channel";
+  RankPlan plan = manySlots(true);
+  plan.steps[static_cast<std::size_t>(Step::Local)].sends.append(plan.rank, 0);
+  ExchangeMessages<double> messages(worldChannel(), std::make_shared<const RankPlan>(plan), Carrier::Requests);
+  double memory = 0;
+  messages.use(&memory, &memory);
+  mpiFaults() = MpiFaults();
+  mpiFaults().sendInit = MPI_ERR_OTHER;
+  mpiFaults().spared = 1;
+  EXPECT_THROW(messages.open(1), std::runtime_error);
+  EXPECT_EQ(mpiFaults().sendInit, MPI_SUCCESS);
+  EXPECT_TRUE(messages.giveUp());
+}
+
 class GivenUp : public testing::Test {
  protected:
   void TearDown() override { mpiFaults() = MpiFaults(); }
