@@ -7,9 +7,7 @@
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Vector.hpp>
-#include <cmath>
 #include <cstddef>
-#include <limits>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -197,7 +195,7 @@ bool GhostZone<Types>::fits(const CrsMatrix& a, const ExplicitPreconditioner<Typ
   using Map = typename Types::Map;
   const auto same = [&a](const auto& map) { return sameHere(ComparedMap<Map>{map}, *a.getRowMap()); };
   const auto counts = [](const CrsMatrix& f) {
-    return static_cast<double>(f.getGlobalNumEntries()) <= std::ldexp(1.0, std::numeric_limits<Scalar>::digits);
+    return numbersEntries<Scalar, typename Types::GlobalOrdinal>(f.getGlobalNumEntries());
   };
   bool all = canExchange<Types>(a) && same(a.getDomainMap()) && same(m.getDomainMap()) && counts(a);
   for (const auto& stage : m.stages()) {

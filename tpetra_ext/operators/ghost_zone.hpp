@@ -7,6 +7,7 @@
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_Import_fwd.hpp>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -15,6 +16,15 @@
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
+
+/// Whether so many entries can be numbered by a Scalar, as a zone numbers those of a matrix, and by a GlobalOrdinal,
+/// for the map of the numbers.
+template <class Scalar, class GlobalOrdinal>
+constexpr bool numbersEntries(std::uint64_t entries) {
+  static_assert(std::numeric_limits<Scalar>::digits < 64);
+  return entries <= std::uint64_t(1) << std::numeric_limits<Scalar>::digits &&
+         entries <= static_cast<std::uint64_t>(std::numeric_limits<GlobalOrdinal>::max());
+}
 
 /// s = A p and t = M^{-1} s on this rank's rows, from p on a wider zone: the rows of others that M^{-1} s reaches here
 /// are held here, too, and A is applied on them redundantly. So p's entries in the zone are all that has to travel, and
@@ -42,7 +52,7 @@ class GhostZone {
   void refresh(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
 
   /// Whether there can be a zone: A and M are on one map of rows, canExchange() takes A and M's matrices, and their
-  /// entries can be numbered by a Scalar. The same on all ranks but for what is seen of the maps here. Local.
+  /// entries can be numbered, see numbersEntries(). The same on all ranks but for what is seen of the maps here. Local.
   static bool fits(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
 
   /// Of all of A and M on this rank but the values: other zones differ in it. Local: a pass over the graphs.

@@ -5,6 +5,7 @@
 #include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Vector.hpp>
+#include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -135,6 +136,19 @@ TEST(GhostZone, FitsWhereARankHasNoRows) {
   ASSERT_TRUE(onAll(!inverse.is_null()));
   ASSERT_TRUE(onAll(Zone::fits(*a, *inverse)));
   expectBothProducts(*a, *inverse);
+}
+
+TEST(GhostZone, NumbersEntriesByNumbersThatHaveThemAll) {
+  const auto fits = [](auto scalar, auto ordinal, std::uint64_t entries) {
+    return numbersEntries<decltype(scalar), decltype(ordinal)>(entries);
+  };
+  using Long = long long;
+  EXPECT_TRUE(fits(double(), Long(), 2700000000U));
+  EXPECT_FALSE(fits(double(), int(), 2700000000U));
+  EXPECT_TRUE(fits(double(), int(), 2147483647U));
+  EXPECT_FALSE(fits(float(), Long(), (1U << 24) + 1));
+  EXPECT_TRUE(fits(float(), Long(), 1U << 24));
+  EXPECT_FALSE(fits(double(), Long(), (1ULL << 53) + 1));
 }
 
 TEST(GhostZone, TakesNewValuesWithoutACollectiveCall) {
