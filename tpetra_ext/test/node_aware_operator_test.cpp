@@ -468,6 +468,19 @@ TEST(NodeAwareOverlap, ThreadsShareTheRows) {
   EXPECT_TRUE(sameBits(y, wanted));
 }
 
+TEST(NodeAwareOverlap, WaitsOnceForWhatItPacks) {
+  if (world()->getSize() == 1) GTEST_SKIP() << "one rank sends nothing";
+  const MatrixPtr matrix = manyRows();
+  const Product product = productOf(matrix, PlanOptions(), 2);
+  const MultiVector x = filled(matrix->getDomainMap(), 1, 1);
+  MultiVector y(matrix->getRangeMap(), 1);
+  for (int times = 0; times < 3; ++times) {
+    const long before = nodeQueue<Types>().fences();
+    product.apply(x, y);
+    EXPECT_EQ(nodeQueue<Types>().fences() - before, kernels::runsLater<Types::ExecutionSpace>() ? 1 : 0);
+  }
+}
+
 TEST(NodeAwareOverlap, LooksAtTheMessagesBetweenManyRows) {
   const MatrixPtr matrix = manyRows();
   const MultiVector x = filled(matrix->getDomainMap(), 2, 1);

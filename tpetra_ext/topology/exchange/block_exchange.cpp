@@ -3,7 +3,6 @@
 #include <mpi.h>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -123,15 +122,18 @@ bool BlockExchange<Types>::pack(Step step, const Own& own) {
   return kernels::runsLater<Execution>();
 }
 
-/// Packs what is sent in these steps, and waits until it is there: one fence where kernels run later.
+/// Packs what is sent in these steps, which follow one another, and waits until it is there: one fence where kernels
+/// run later, or a copy, which waits itself.
 template <class Types>
-template <class Steps>
-void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
+void BlockExchange<Types>::packAll(std::initializer_list<Step> steps, const Own& own) {
   bool wait = false;
   for (const Step step : steps) wait = pack(step, own) || wait;
-  if (wait) kernels::fence(queue_);
-  if (!givesCopies()) return;
-  for (const Step step : steps) copyPart(queue_, pinnedOutgoing_, outgoing_, messages_.sent(step));
+  if (!givesCopies()) {
+    if (wait) kernels::fence(queue_);
+    return;
+  }
+  copyPart(queue_, pinnedOutgoing_, outgoing_,
+           {messages_.sent(*steps.begin()).first, messages_.sent(*(steps.end() - 1)).second});
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
@@ -188,19 +190,27 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   inFlight_ = true;
   passedOn_ = sent_ = false;
   if (messages_.together()) {
-    packAll(stepsAtOnce, own);
+    packAll({Step::Local, Step::Gather, Step::Network}, own);  // nothing is gathered
     if (unpacks()) unpacking_.end();
     return messages_.startAll();
   }
   const bool receivesFirst = !unpacks();
   if (receivesFirst) messages_.startReceives();
-  // What the network waits for goes first.
-  packAll(std::array<Step, 2>{Step::Gather, Step::Local}, own);
+  // What the network sends may have to be gathered first.
+  const bool gathers = !at(Step::Gather).sources.empty();
+  if (gathers) {
+    packAll({Step::Local, Step::Gather}, own);
+  } else {
+    packAll({Step::Local, Step::Gather, Step::Network}, own);
+  }
   if (unpacks()) unpacking_.end();
   if (!receivesFirst) messages_.startReceives();
+  // What the network waits for goes first.
   for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
-  receive(Step::Gather);
-  packAll(std::array<Step, 1>{Step::Network}, own);
+  if (gathers) {
+    receive(Step::Gather);
+    packAll({Step::Network}, own);
+  }
   messages_.send(Step::Network);
 }
 
@@ -209,7 +219,7 @@ template <class Types>
 void BlockExchange<Types>::passOn() {
   if (passedOn_) return;
   receive(Step::Network);
-  packAll(std::array<Step, 1>{Step::Scatter}, Own());
+  packAll({Step::Scatter}, Own());
   messages_.send(Step::Scatter);
   passedOn_ = true;
 }

@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -95,8 +96,7 @@ class BlockExchange {
 
   void makeRoom(std::size_t columns);
   bool pack(Step step, const Own& own);
-  template <class Steps>
-  void packAll(const Steps& steps, const Own& own);
+  void packAll(std::initializer_list<Step> steps, const Own& own);
   void receive(Step step);
   bool unpacks() const;
   bool givesCopies() const { return !isShared && !memory_.onDevice; }
