@@ -1,6 +1,7 @@
 #include "tpetra_ext/topology/exchange/embedded_exchange.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -37,6 +38,13 @@ struct PackColumns {
     }
   }
 };
+
+/// Of the lower position's part and the other one's, the same bits on both sides. Of two NaNs it is the former's: a
+/// compiler may exchange the operands of a sum, whose NaN is one of the two.
+template <class Scalar>
+Scalar sumOf(Scalar lower, Scalar upper) {
+  return std::isnan(lower) ? lower : lower + upper;
+}
 
 }  // namespace
 
@@ -261,8 +269,9 @@ void EmbeddedExchange<Types>::exchange(Shape& shape, Scalar* sums, int count, st
     if (step.sums == Sums::Replaced) {
       std::copy_n(theirs, count, sums);
     } else {
-      // The lower position's part first, on both sides: the same bits, NaN included.
-      for (int k = 0; k < count; ++k) sums[k] = step.lower ? sums[k] + theirs[k] : theirs[k] + sums[k];
+      for (int k = 0; k < count; ++k) {
+        sums[k] = step.lower ? sumOf(sums[k], theirs[k]) : sumOf(theirs[k], sums[k]);
+      }
     }
   }
   requireSuccess("MPI_Waitall",

@@ -43,6 +43,19 @@ TEST(EmbeddedExchange, NaNAndInfinityAreTheSameOnAllRanks) {
   expectSame(group, sums);
 }
 
+TEST(EmbeddedExchange, ANaNOfSeveralIsTheSameOnAllRanks) {
+  const Group group = everyone();
+  const int ranks = group.ranks;
+  const DistributedPattern mine = group.part(casesFor(ranks)[0].pattern(), 2);
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    const auto exchange = group.exchange(mine, shuffled(ranks, seed));
+    std::vector<Scalar> sums(9, group.rank == 0 ? std::nan("7") : group.rank == 1 ? -std::nan("9") : 1);
+    exchange->run(sums.data(), 9, {});
+    EXPECT_TRUE(std::isnan(sums[0]));
+    expectSame(group, sums);
+  }
+}
+
 TEST(EmbeddedExchange, SendsOneMessageADimensionAndNothingElse) {
   const Group group = everyone();
   const int ranks = group.ranks, dimensions = hypercubeDimensions(ranks);
