@@ -11,6 +11,7 @@
 
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
@@ -232,6 +233,21 @@ TEST(BlockProduct, MultipliesOneVectorByABandAndIntoItself) {
   EXPECT_LE(difference(y, wanted), 1e-12);
   ASSERT_TRUE(product.apply(y, y));
   EXPECT_LE(difference(y, twice), 1e-10);
+}
+
+TEST_F(TakenBlock, AllocatesNothingOnceItIsPrepared) {
+  if (kernels::launchesDelayed()) GTEST_SKIP() << "launches that are delayed are kept in memory of their own";
+  const MultiVector x = filled(map, 1, 1);
+  MultiVector y(map, 1);
+  product.prepare(x, y);
+  const auto allocationsOfAProduct = [&] {
+    const long before = allocations();
+    EXPECT_TRUE(product.apply(x, y));
+    return allocations() - before;
+  };
+  // Tpetra makes a few records for its views each time.
+  const long first = allocationsOfAProduct();
+  EXPECT_LE(first, allocationsOfAProduct());
 }
 
 TEST_F(TakenBlock, AllocatesNoVectorFromTheSecondTimeOn) {

@@ -111,6 +111,12 @@ void BlockExchange<Types>::makeRoom(std::size_t columns) {
   room_ = columns;
 }
 
+template <class Types>
+void BlockExchange<Types>::reserve(std::size_t columns) {
+  makeRoom(columns);
+  if (!messages_.together()) guarded([&] { messages_.prepare(columns); });
+}
+
 /// Whether there is anything to wait for.
 template <class Types>
 bool BlockExchange<Types>::pack(Step step, const Own& own) {

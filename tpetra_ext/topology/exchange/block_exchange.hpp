@@ -56,8 +56,9 @@ class BlockExchange {
   BlockExchange(const BlockExchange&) = delete;
   BlockExchange& operator=(const BlockExchange&) = delete;
 
-  /// Makes the buffers for so many columns now, not in the first start(). Not in flight. Local.
-  void reserve(std::size_t columns) { makeRoom(columns); }
+  /// Makes the buffers and requests for so many columns now, not in the first start(); without the requests of a
+  /// neighbourhood, which are collective. Not in flight. Local.
+  void reserve(std::size_t columns);
 
   /// Sends what the rank owns: `own` has a row for each of its entries, and as many columns on all ranks. It is not
   /// looked at any more after start(). Throws std::invalid_argument for another number of rows or no column, and

@@ -123,12 +123,17 @@ auto ExchangeMessages<Scalar>::received(Step step) const -> Part {
 }
 
 template <class Scalar>
-void ExchangeMessages<Scalar>::open(std::size_t columns) {
+void ExchangeMessages<Scalar>::prepare(std::size_t columns) {
   columns_ = columns;
   const auto [found, isNew] = widths_.try_emplace(columns);
   width_ = &found->second;
   if (isNew && together()) makeCounts(*width_);
   if (isNew && !together()) makeRequests(*width_);
+}
+
+template <class Scalar>
+void ExchangeMessages<Scalar>::open(std::size_t columns) {
+  prepare(columns);
   for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
     ++counters->exchanges;
     counters->columns += static_cast<long>(columns);

@@ -66,6 +66,9 @@ class ExchangeMessages {
   /// Where what is sent lies from now on, and where what comes is put. After freeRequests(). Local.
   void use(const Scalar* outgoing, Scalar* staging);
 
+  /// Makes what an exchange of so many columns needs, which open() does otherwise. None is in flight. Local; with a
+  /// neighbourhood collective where the number is new.
+  void prepare(std::size_t columns);
   /// The next exchange has so many columns. Local; with a neighbourhood collective where the number is new.
   void open(std::size_t columns);
 
