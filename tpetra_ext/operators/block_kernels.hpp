@@ -4,10 +4,12 @@
 /// host.
 ///
 /// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
-/// caller may change them at once; no function waits for the kernel, unless it says so. Their time is added to
-/// counters().kernelSeconds (on a GPU: until the launch). Each looks at pending reductions when it ends, on CPUs also
-/// between chunks of rows if it takes long (see progress.hpp). Distributed operands need constant stride and equal
-/// local lengths.
+/// caller may change them at once; no function waits for the kernel, unless it says so. Distributed operands need
+/// constant stride and equal local lengths.
+///
+/// The time of all but fill(), scaledSquares(), absoluteSum() and finite() is added to counters().kernelSeconds (on a
+/// GPU: until the launch). They look at pending reductions when they end, on CPUs also between chunks of rows if they
+/// take long (see progress.hpp).
 
 #include <Teuchos_SerialDenseMatrix.hpp>
 #include <Tpetra_Map.hpp>

@@ -99,6 +99,8 @@ class NodeAwareOperator final : public Types::Operator {
   std::shared_ptr<const MatrixExchange> exchange_;
   mutable std::unique_ptr<Rows> rows_;  // of the graph at the last product
   mutable Packed packed_;               // the block that is multiplied, row by row
+  // Destroyed first: where its views end, kernels that have been launched are waited for. They may still read RowRuns
+  // in rows_, which is plain memory.
   std::unique_ptr<topology::BlockExchange<Types>> messages_;
 };
 

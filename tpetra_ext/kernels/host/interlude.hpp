@@ -12,9 +12,10 @@ namespace capstan::kernels {
 /// What the rows of a kernel are of: vectors it passes over, or a sparse matrix it multiplies by.
 enum class ChunksOf { Vectors, Matrix };
 
-/// Called between chunks of rows by the first range of rows of a kernel, with what they are of; null: nothing is
-/// called. It must return quickly, must not throw and must not touch the operands. It runs on the thread that computes
-/// those rows, which with a threaded backend need not be the one that launched the kernel.
+/// Called between chunks of rows of a kernel, with what they are of; null: nothing is called. It must return quickly,
+/// must not throw and must not touch the operands. Where Capstan's threads share the rows, it is called in those that
+/// the launching thread computes; else in the first range of rows, on the thread that computes them, which with a
+/// threaded backend need not be the one that launched the kernel.
 inline std::atomic<void (*)(ChunksOf)> interlude{nullptr};
 
 namespace detail {

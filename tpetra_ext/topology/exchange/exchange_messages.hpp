@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file
-/// The messages of an exchange: what a plan says, as MPI's requests on memory of the host.
+/// The messages of an exchange: what a plan says, as MPI's requests on memory of the host, or of a device whose
+/// addresses MPI takes.
 
 #include <mpi.h>
 
@@ -21,7 +22,8 @@ namespace capstan::topology {
 struct ExchangeCounters {
   long messages = 0;
   long bytes = 0;
-  long networkMessages = 0;  ///< of these, between nodes
+  /// Of these, those that a plan sends between nodes. Plans of an Import, and embedded exchanges, do not tell nodes.
+  long networkMessages = 0;
   long networkBytes = 0;
   long exchanges = 0;
   long columns = 0;  ///< of all exchanges together
