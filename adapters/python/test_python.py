@@ -115,6 +115,31 @@ class Solves(unittest.TestCase):
         self.assertTrue(capstan.solve(unsorted, mine(self.b), comm=COMM).converged)
         self.assertEqual(unsorted.nnz, 120)
 
+    def test_small_integers_that_are_summed(self):
+        """Duplicates are summed in double precision: 100 + 100 is no number of int8."""
+        row, column = numpy.repeat(numpy.arange(60), 2), 60 * COMM.rank + numpy.repeat(numpy.arange(60), 2)
+        values = numpy.full(120, 100, dtype=numpy.int8)
+        shape = (60, 60 * COMM.size)
+        for A in (sparse.coo_matrix((values, (row, column)), shape=shape), sparse.csr_matrix((values, column, numpy.arange(0, 121, 2)), shape=shape)):
+            with self.subTest(A.format):
+                result = capstan.solve(A, mine(self.b), rtol=1e-12, method="capstan_cg", comm=COMM)
+                numpy.testing.assert_allclose(result.x, mine(self.b) / 200, rtol=1e-9)
+                self.assertEqual((A.nnz, A.dtype), (120, numpy.int8))
+
+    def test_keys_of_parameters_that_are_arguments(self):
+        for key, name in (("Absolute Tolerance", "atol"), ("absolute_tolerance", "atol"), ("Residual Scaling", "rtol"), ("residual_scaling", "rtol")):
+            with self.subTest(key), self.assertRaisesRegex(ValueError, f"{key}.*{name}"):
+                capstan.solve(self.rows, mine(self.b), method="capstan_cg", parameters={key: 1e-3}, comm=COMM)
+
+    def test_a_short_path(self):
+        """Where the module lies in no installation, the linker is asked."""
+        kept = capstan.__file__, os.environ.pop("CAPSTAN_LIBRARY")
+        try:
+            capstan.__file__ = "/__init__.py"
+            self.assertEqual(capstan._candidates(), ["libcapstanC.so.1"])  # pylint: disable=protected-access
+        finally:
+            capstan.__file__, os.environ["CAPSTAN_LIBRARY"] = kept
+
     def test_functions_and_linear_operators(self):
         def product(x):
             return mine(self.whole @ self.gathered(x))

@@ -86,6 +86,7 @@ def matrices():
     wide = ROWS * COMM.size
     for name, value in {"None": None, "text": "A", "a number": 3.0, "an object": object(), "a list of numbers": [1.0] * ROWS, "empty": [],
                         "a type": float, "complex": A * 1j, "dense, complex": A.toarray() * 1j, "dense, three": numpy.ones((ROWS, 2, 2)),
+                        "tall": A[:, :wide - 3], "dense, tall": A[:, :wide - 3].toarray(),
                         "dense, few rows": numpy.ones((ROWS - 1, wide)), "dense, texts": numpy.full((ROWS, wide), "x"),
                         "wide": sparse.eye(ROWS, wide + 3, k=wide + 2 - ROWS, format="csr"), "few rows": A[:ROWS - 2], "zeros": 0 * A,
                         "no entries": sparse.csr_matrix((ROWS, wide)), "a column too far": spoiled(A, "indices", wide + 7),
@@ -132,7 +133,8 @@ def settings():
                        ("parameters", {"Step Size": "many"}), ("parameters", {"Step Size": -1}), ("parameters", {"Step Size": 1e99}),
                        ("parameters", {"Step Size": [4]}), ("parameters", {"Step Size": None}), ("parameters", {"Step Size": object()}),
                        ("parameters", {"No Such Key": 1}), ("parameters", {3: 4}), ("parameters", {"": 1}), ("parameters", {"Step Size": {"a": 1}}),
-                       ("parameters", {"Verbosity": "loud"}), ("parameters", {"Num Blocks": -2})):
+                       ("parameters", {"Verbosity": "loud"}), ("parameters", {"Num Blocks": -2}), ("parameters", {"Absolute Tolerance": 1e-3}), ("parameters", {"absolute_tolerance": 1e-3}),
+                       ("parameters", {"Residual Scaling": "None"}), ("parameters", {"residual_scaling": "None"})):
         yield f"{key}: {value!r}", functools.partial(capstan.solve, A, b, **{key: value})
 
 
@@ -173,6 +175,9 @@ def orders():
             lambda s: s.set_operator(A), lambda s: s.set_preconditioner(lambda r: within(r, s)), lambda s: s.solve(b))
     if COMM.size > 1:
         first = COMM.rank == 0
+        yield "A: square on each rank", lambda: capstan.solve(sparse.eye(ROWS, format="csr"), b, comm=COMM)
+        yield "A: dense, square on each rank", lambda: capstan.solve(numpy.eye(ROWS), b, comm=COMM)
+        yield "A: other columns on one rank", lambda: capstan.solve(A if first else A[:, :ROWS], b, comm=COMM)
         yield "b on one rank", lambda: capstan.solve(A, b if first else None, comm=COMM)
         yield "A on one rank", lambda: capstan.solve(A if first else "A", b, comm=COMM)
         yield "M on one rank", lambda: capstan.solve(A, b, comm=COMM, M=(lambda r: r) if first else sparse.eye(3))

@@ -13,7 +13,6 @@ other ranks. Functions are collective over the communicator. The library is libc
 import ctypes
 import dataclasses
 import json
-import operator
 import os
 import pathlib
 import warnings
@@ -58,8 +57,8 @@ def _candidates():
     given = os.environ.get("CAPSTAN_LIBRARY")
     if given:
         return [given]
-    prefix = pathlib.Path(__file__).resolve().parents[4]
-    beside = [*prefix.glob("lib*/libcapstanC.so"), *prefix.glob("lib*/*/libcapstanC.so")]
+    above = pathlib.Path(__file__).resolve().parents
+    beside = [path for prefix in above[4:5] for names in ("lib*/libcapstanC.so", "lib*/*/libcapstanC.so") for path in prefix.glob(names)]
     return [str(path) for path in sorted(beside)] + ["libcapstanC.so.1"]
 
 
@@ -163,11 +162,32 @@ def _together(comm, check):
         failure = None  # its traceback holds this frame
 
 
-def _alike(comm, name, kind):
-    """Raises on all ranks where they were given different kinds: each takes other calls, in which ranks would wait for ever."""
-    kinds = comm.allreduce(frozenset([kind]), op=operator.or_)
+def _alike(comm, name, kind, rows=0, columns=None):
+    """Raises on all ranks where they were given different kinds: each takes other calls, in which ranks would wait for ever.
+    Likewise where columns, None on a rank that tells none, are not the rows of all ranks."""
+    told = frozenset([] if columns is None else [columns])
+    kinds, rows, told = comm.allreduce((frozenset([kind]), rows, told), op=lambda a, b: (a[0] | b[0], a[1] + b[1], a[2] | b[2]))
     if len(kinds) > 1:
         raise TypeError(f"{name}: found {', '.join(sorted(kinds))} on the ranks; allowed: one of them on all")
+    if told and told != {rows}:
+        raise ValueError(f"{name}: found {' and '.join(map(str, sorted(told)))} columns; allowed: {rows}, the rows of all ranks together")
+
+
+def _csr(matrix):
+    """A scipy.sparse matrix by rows in double precision, each entry once; that of the user stays as it is."""
+    _real("A", getattr(matrix, "data", None) if matrix.dtype == object else numpy.empty(0, matrix.dtype))
+    if hasattr(matrix, "check_format"):
+        matrix.check_format(full_check=True)
+    # Before duplicates are summed, by tocsr() and astype() as well: a small integer type may not hold their sum.
+    if matrix.dtype != float and matrix.format in ("csr", "csc", "bsr"):
+        matrix = type(matrix)((matrix.data.astype(float), matrix.indices, matrix.indptr), shape=matrix.shape)
+    elif matrix.dtype != float and matrix.format == "coo":
+        matrix = type(matrix)((matrix.data.astype(float), (matrix.row, matrix.col)), shape=matrix.shape)
+    found = matrix.tocsr().astype(float, copy=False)
+    if not found.has_canonical_format:
+        found = found.copy()
+        found.sum_duplicates()
+    return found
 
 
 def _real(name, values):
@@ -271,8 +291,8 @@ class Solver:
 
     def set_operator(self, A, rows=None):
         """A: a scipy.sparse matrix, an array, a LinearOperator, or a function of an array; rows of the rank, for a function."""
-        matrix, function, rows = _together(self._comm, lambda: self._parts(A, rows))
-        _alike(self._comm, "A", "a function" if matrix is None else "entries")
+        matrix, function, rows, columns = _together(self._comm, lambda: self._parts(A, rows))
+        _alike(self._comm, "A", "a function" if matrix is None else "entries", rows, columns)
         if matrix is not None:
             self._set_matrix(matrix)
             return
@@ -282,23 +302,20 @@ class Solver:
 
     @staticmethod
     def _parts(A, rows):
-        """(entries, None, rows) or (None, function, rows) of A. Entries: starts of rows, columns, values."""
+        """(entries, None, rows, columns) or (None, function, rows, None) of A. Entries: starts of rows, columns, values. columns is
+        that of the whole matrix, None where there are no rows."""
         if hasattr(A, "tocsr"):
-            A = A.tocsr()
-            values = _real("A", A.data)
-            A.check_format(full_check=True)
-            if not A.has_canonical_format:
-                A = A.copy()
-                A.sum_duplicates()
-                values = _real("A", A.data)
-            return (A.indptr.astype(numpy.int64), A.indices.astype(numpy.int64), values), None, A.shape[0]
+            A = _csr(A)
+            entries = A.indptr.astype(numpy.int64), A.indices.astype(numpy.int64), A.data.astype(float)
+            return entries, None, A.shape[0], A.shape[1] if A.shape[0] else None
         if isinstance(A, (numpy.ndarray, list)):
             values = _real("A", A)
             if values.ndim != 2:
                 raise ValueError(f"A: found the shape {values.shape}; allowed: two dimensions")
             row, column = numpy.nonzero(values)
             starts = numpy.searchsorted(row, numpy.arange(values.shape[0] + 1))
-            return (starts.astype(numpy.int64), column.astype(numpy.int64), values[row, column]), None, values.shape[0]
+            entries = starts.astype(numpy.int64), column.astype(numpy.int64), values[row, column]
+            return entries, None, values.shape[0], values.shape[1] if values.shape[0] else None
         function = A.matvec if hasattr(A, "matvec") else A
         if not callable(function) or isinstance(A, type):
             raise TypeError(f"A: found {type(A).__name__}; allowed: a scipy.sparse matrix, an array, a LinearOperator or a function")
@@ -307,7 +324,7 @@ class Solver:
             raise ValueError(f"A: found the shape {shape}; allowed: as many columns as rows")
         if rows is None and shape is None:
             raise TypeError("rows: missing; a function does not tell how many rows it has")
-        return None, function, _whole("rows", shape[0] if shape is not None else rows)
+        return None, function, _whole("rows", shape[0] if shape is not None else rows), None
 
     def _set_matrix(self, entries):
         starts, columns, values = entries
@@ -426,6 +443,10 @@ def solve(A, b, x0=None, *, rtol=1e-5, atol=0.0, restart=None, maxiter=None, M=N
         if not isinstance(method, str):
             raise TypeError(f"method: found {type(method).__name__}; allowed: the name of a method")
         vector = _vector("b", b)
+        for key in parameters or {}:
+            plain = " ".join(str(key).lower().replace("_", " ").replace("-", " ").split())
+            if plain in ("absolute tolerance", "residual scaling"):
+                raise ValueError(f"parameters: found '{key}'; allowed in its place: the arguments atol, and rtol, which scales by b")
         stop = {"Residual Scaling": "Norm of RHS", "Absolute Tolerance": _positive("atol", atol)}
         options = {"parameters": dict(parameters or {}, **stop), "tolerance": _positive("rtol", rtol),
                    **({} if restart is None else {"kspace": _whole("restart", restart, 1)}),
