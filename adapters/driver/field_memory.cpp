@@ -20,6 +20,7 @@ void FieldMemory::adopt(const HostSystem& system) {
   rows_.reset();
   assembled_.reset();
   matrixAge_ = preconditionerAge_ = 0;
+  taken_ = false;
   spread = 0;
   const auto comm = system.communicator();
   communicator_ = numberOf(comm);
@@ -71,6 +72,7 @@ void FieldMemory::takeGraph(const HostSystem& system) {
   fingerprint_ = now;
   assembled_ = std::make_unique<AssembledPreconditioner>(shared_->graph, system.facts.label);
   matrixAge_ = preconditionerAge_ = 0;
+  taken_ = false;
 }
 
 bool FieldMemory::prepare(HostSystem& system, const PreconditionerChoice& choice, const Plan& plan, double sign,
@@ -85,9 +87,11 @@ bool FieldMemory::prepare(HostSystem& system, const PreconditionerChoice& choice
   if (!builds) return false;
   const double start = wallSeconds();
   sign_ = sign;
-  if (takes || renew || otherSign || values_.empty()) {
+  if (takes || renew || otherSign || !taken_) {
+    taken_ = false;
     system.values(*rows_, sign, values_);
     matrixAge_ = 1;
+    taken_ = true;
   }
   const bool needsSymmetric = std::any_of(plan.ways.begin(), plan.ways.end(), [](const Way& way) {
     const MethodTraits* const method = findMethod(way.solver.method);

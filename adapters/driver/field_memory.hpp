@@ -79,6 +79,7 @@ class FieldMemory {
   std::unique_ptr<AssembledPreconditioner> assembled_;
   AssembledPreconditioner::Updated findings_;
   std::vector<double> values_;
+  bool taken_ = false;  // values_ are of these rows; they are empty on a rank without entries, too
   double sign_ = 1;
   int matrixAge_ = 0;          // solves since coefficients were taken; 0: never
   int preconditionerAge_ = 0;  // likewise

@@ -443,6 +443,27 @@ TEST(Driver, TakesOtherRowsWhenTheyChange) {
   }
 }
 
+TEST(Driver, TakesCoefficientsInTheSameSolvesOnAllRanks) {
+  const auto driver = makeDriver();
+  std::vector<Plan> plans;
+  for (const char* name : {"jacobi", "riluk"}) {
+    PreconditionerChoice choice;
+    choice.name = name;
+    plans.push_back(makePlan(wishes(choice)));
+    plans.back().matrixUpdate.kind = UpdatePolicy::Kind::Periodic;
+    plans.back().matrixUpdate.frequency = 3;
+  }
+  ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance);  // the last of several ranks has no rows
+  Solved solved(host);
+  for (int solve = 1; solve <= 7; ++solve) {
+    EXPECT_TRUE(solved.with(*driver, plans[static_cast<std::size_t>(solve % 2)]).converged);
+    int taken[2] = {host.valuesTaken, -host.valuesTaken};
+    MPI_Allreduce(MPI_IN_PLACE, taken, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    ASSERT_EQ(taken[0], -taken[1]) << "in solve " << solve;  // else some ranks would update, and wait for others
+  }
+  EXPECT_EQ(host.valuesTaken, 3);
+}
+
 // Multigrid that gathers its levels on fewer ranks frees its communicators, and makes others.
 TEST(Driver, KnowsACommunicatorOfOtherRanksWithAsManyRowsHere) {
   PreconditionerChoice jacobi;
