@@ -115,6 +115,10 @@ class Trial:
         for label in kept[LEAST_KEPT:]:
             if label != OWN and self.least(label) > limit:
                 self.dropped[label] = "slower"
+        self.leave_out_dropped()
+
+    def leave_out_dropped(self):
+        """They are not run again: a turn without them has none of their samples."""
         self.candidates = [candidate for candidate in self.candidates if candidate.label not in self.dropped]
 
     def ratios(self, label):
@@ -127,7 +131,9 @@ class Trial:
         return sorted((candidate.label for candidate in self.candidates), key=self.median)
 
 
-def run(subject, trials, turns, all_stay=False):
+def run(subject, trials, turns, all_stay=False, after=None):
+    """Measures all candidates of all trials in each turn. all_stay: those that fall behind stay; what fails goes all the same.
+    after: called after each turn, with what there is by then."""
     for turn in range(turns):
         for trial in trials:
             limit = None
@@ -145,8 +151,12 @@ def run(subject, trials, turns, all_stay=False):
                     continue
                 limit = limit or max(LEAST_SECONDS, PATIENCE * (time.monotonic() - began))
             trial.samples = {label: samples for label, samples in trial.samples.items() if samples}
-            if not all_stay:
+            if all_stay:
+                trial.leave_out_dropped()
+            else:
                 trial.leave_out(turn)
+        if after is not None:
+            after()
     timing.progress("")
 
 
@@ -262,8 +272,8 @@ def prepared(options):
 
 def advise(options):
     subject, candidates, trials = prepared(options)
-    run(subject, trials, options.turns)
     work = subject.work
+    run(subject, trials, options.turns, after=lambda: write_samples(work / "advice.csv", trials, subject.own))
     seconds = subjects.all_reduce_seconds(subject.build, options.ranks, work)
     for trial in trials:
         title = f"if an all-reduce took {trial.latency:g} us (emulated)" if trial.latency else "as this machine is"
@@ -272,7 +282,6 @@ def advise(options):
         gone = {why: [label for label, reason in trial.dropped.items() if reason == why] for why in dict.fromkeys(trial.dropped.values())}
         for why, labels in gone.items():
             print(f"left out, {why}: {', '.join(labels)}")
-    write_samples(work / "advice.csv", trials, subject.own)
     lines = expected(subject)
     print(f"\nseconds, over your own: medians [least..greatest] of {options.turns} turns\n")
     if lines:

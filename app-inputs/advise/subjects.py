@@ -189,8 +189,9 @@ class DeckSubject:
         if not solves:
             raise WrongUse(f"{self.deck}: it has no systems to solve")
         seconds = sum(solve["seconds"]["solve"] for solve in solves)
-        return Sample(seconds, sum(solve["iterations"] for solve in solves), sum(not solve["converged"] for solve in solves),
-                      sum(solve["reductions"] for solve in solves), seconds)
+        unconverged = sum(not solve["converged"] or solve["failure"] is not None for solve in solves)
+        counted = [solve["reductions"] for solve in solves]  # none of a solve that has thrown
+        return Sample(seconds, sum(solve["iterations"] for solve in solves), unconverged, None if None in counted else sum(counted), seconds)
 
     def run(self, changes, latency, report, env, timeout):
         variables = {} if not latency else {"LD_PRELOAD": str(self.build / "lib" / timing.LAYER), "CAPSTAN_LATENCY_US": f"{latency:g}",

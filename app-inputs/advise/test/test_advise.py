@@ -60,6 +60,8 @@ class Told:
     def measure(self, candidate, latency, timeout):
         self.runs.append((candidate.label, latency, timeout))
         seconds = self.table[candidate.label]
+        if isinstance(seconds, list):  # of one run after the other
+            seconds = seconds.pop(0)
         if isinstance(seconds, Exception):
             raise seconds
         return Sample(seconds, 10, int(candidate.label in self.unconverged), 100, seconds)
@@ -165,20 +167,34 @@ class Expected(unittest.TestCase):
 class Checked(unittest.TestCase):
     """perf/advise/check: the named solver beside the best of all."""
 
-    def row(self, table, named, unconverged=()):
+    def checker(self):
         loader = importlib.machinery.SourceFileLoader("check", str(ROOT / "perf/advise/check"))
         check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
         loader.exec_module(check)
+        return check
+
+    def row(self, table, named, unconverged=()):
         subject = Told(table, unconverged)
         trial = advise.Trial(200.0, subject.candidates())
         advise.run(subject, [trial], 2, all_stay=True)
         self.assertEqual(len(subject.runs), 2 * len(table))
-        return check.judged("case", named, trial)
+        return self.checker().judged("case", named, trial)
 
     def test_it_tells_the_best_and_the_ratio(self):
         self.assertEqual(self.row({OWN: 1.0, "capstan_cg": 0.6, "capstan_ecg": 0.5, "slow": 9.0}, "capstan_cg"),
                          {"subject": "case", "latency_us": "200", "named": "capstan_cg", "best": "capstan_ecg",
                           "named_over_best": "1.20", "named_over_own": "0.60"})
+
+    def test_what_fails_in_the_first_turn_alone_is_left_out(self):
+        """The other turns of it have nothing to be compared with; what others have measured stays."""
+        subject, told = Told({OWN: [1.0, 1.1, 1.2], "capstan_cg": [RunFailed("it ended early"), 0.5, 0.5], "capstan_ecg": [0.6, 0.7, 0.8]}), []
+        trial = advise.Trial(200.0, subject.candidates())
+        advise.run(subject, [trial], 3, all_stay=True, after=lambda: told.append(len(trial.samples["capstan_ecg"])))
+        self.assertEqual((trial.dropped, told), ({"capstan_cg": "it ended early"}, [1, 2, 3]))
+        self.assertEqual(trial.ranking(), ["capstan_ecg", OWN])
+        self.assertEqual(self.checker().judged("case", "capstan_cg", trial),
+                         {"subject": "case", "latency_us": "200", "named": "capstan_cg", "best": "capstan_ecg", "named_over_best": "",
+                          "named_over_own": ""})
 
     def test_what_does_not_converge_is_not_the_best(self):
         row = self.row({OWN: 1.0, "capstan_cg": 0.6, "capstan_ecg": 0.5}, "capstan_cg", unconverged=("capstan_ecg",))
@@ -297,6 +313,20 @@ class Decks(unittest.TestCase):
         written = next(candidate.write for candidate in subject.candidates() if candidate.label == "capstan_cg:4")
         self.assertEqual(written, "deck.yaml, a: method: capstan_cg; parameters: {Polynomial Degree: 4}")
 
+    def test_a_solve_that_threw_is_one_that_is_left(self):
+        """Nobody has counted its reductions; the others are measured all the same."""
+        subject = self.subject("linear_solvers:\n  - {name: a, method: capstan_cg}\n")
+        subject.env = {}
+        fine = {"converged": True, "failure": None, "iterations": 7, "reductions": 14, "seconds": {"solve": 0.5}}
+        thrown = {"converged": False, "failure": "non-positive value", "iterations": 0, "reductions": None, "seconds": {"solve": 0.0}}
+        for solves, expected in (([fine, fine], Sample(1.0, 14, 0, 28, 1.0)), ([fine, thrown], Sample(0.5, 7, 1, None, 0.5)),
+                                 ([fine, {**thrown, "converged": True}], Sample(0.5, 7, 1, None, 0.5))):
+            def run(_, __, report, *___, solves=solves):
+                report.write_text(json.dumps({"solves": solves}), encoding="utf-8")
+
+            with mock.patch.object(subject, "run", run):
+                self.assertEqual(subject.measure(Candidate(OWN, []), 0.0, 60), expected)
+
     def test_what_is_refused(self):
         good = "linear_solvers:\n  - {name: pressure, method: cg}\n"
         for text, options, word in (("systems: []\n", {}, "linear_solvers: found nothing"),
@@ -323,6 +353,32 @@ class Hosts(unittest.TestCase):
                               ("petsc", ["app", "-ksp_type", "cg", "-ksp_type", "bcgs"])):
             self.assertNotIn("capstan_cg", [candidate.label for candidate in self.subject(name, *command).candidates()])
         self.assertIn("capstan_cg", [candidate.label for candidate in self.subject("petsc", "app", "-ksp_type", "cg").candidates()])
+
+    def test_only_options_of_ours_that_are_left_tell_that_the_host_has_solved(self):
+        """A debug build of PETSc warns of each option of the user's own that nobody asks for, in every run."""
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        subject = self.subject("petsc", "app")
+        subject.work, subject.env = folder, {}
+        head = "WARNING! There are options you set that were not used!\nWARNING! could be spelling mistake, etc!\n"
+        own, ours = "Option left: name:-my_grid value: 3\n", "Option left: name:{} value: x source: command line\n"
+        told = {"seconds": 1.0, "iterations": 3, "unconverged": 0, "all_reduces": 6}
+        candidate = Candidate("capstan_cg", "capstan_cg")
+
+        def measured(text):
+            def execute(*_, **__):
+                (folder / "times.json").write_text(json.dumps(told), encoding="utf-8")
+                return text
+
+            with mock.patch.object(hosts.workspace, "execute", execute):
+                return subject.measure(candidate, 0.0, 60)
+
+        for text in ("", head + own, head + own + "Option left: name:-ksp_types value: cg\n"):
+            self.assertEqual(measured(text), Sample(1.0, 3, 0, 6, 1.0))
+        for name in ("-ksp_type", "-ksp_capstan_polynomial_degree", "-dll_append"):
+            with self.assertRaisesRegex(RunFailed, f"petsc has solved it; .*{name}"):
+                measured(head + own + ours.format(name))
+        with self.assertRaises(RunFailed):
+            measured("Capstan: hypre solves it\n")
 
     def test_what_is_to_be_written(self):
         def written(subject, label):
