@@ -74,8 +74,16 @@ def solve(choices, name, ranks, variant=None):
         if not (folder / "report.json").is_file():
             last = (run.stderr.strip() or run.stdout.strip()).splitlines()[:1]
             return Done(problems=[f"no report, exit status {run.returncode}: {''.join(last)}"])
-        solves = json.loads((folder / "report.json").read_text(encoding="utf-8"))["solves"]
-        return judge(folder, name, solves, ranks, variant, look)
+        return judge(folder, name, read_solves(folder / "report.json"), ranks, variant, look)
+
+
+def read_solves(report):
+    """The solves of a report. A residual that is not finite, which JSON cannot hold, is infinite."""
+    solves = json.loads(report.read_text(encoding="utf-8"))["solves"]
+    for one in solves:
+        if one["relative_residual"] is None:
+            one["relative_residual"] = float("inf")
+    return solves
 
 
 def judge(folder, name, solves, ranks, variant, look):

@@ -138,6 +138,11 @@ def is_false(solve):
     return solve["claimed_converged"] and not solve["converged"]
 
 
+def has_failed(solve):
+    """Whether something was thrown out of it."""
+    return solve["failure"] is not None
+
+
 def is_worse(solve, guesses):
     """Whether x is worse than the guess, which is zero, in the norm that is judged.
 
@@ -165,6 +170,8 @@ def always(solves, guesses):
     """Problems of solves beside one another, whatever the case."""
     problems = [] if any(map(is_ours, solves)) else ["no solve of Capstan's"]
     for solve in filter(is_ours, solves):
+        if has_failed(solve):
+            problems.append(f"{name_of(solve)}: failed: {' '.join(solve['failure'].split())}")
         if is_false(solve):
             problems.append(f"{name_of(solve)}: claims to be converged, relative residual {solve['relative_residual']:.2e}")
         if is_worse(solve, guesses):

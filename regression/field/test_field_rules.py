@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Tests of the rules that cases from the field are judged by: each problem is found, and a sound solve has none."""
 
+import json
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 import field_decks
 import field_foam
@@ -16,7 +18,7 @@ import field_tests
 def solve(**changes):
     sound = {"system": "A", "solver": "cg-none", "method": "capstan_cg", "preconditioner": "none", "claimed_converged": True,
              "converged": True, "iterations": 10, "reason": "converged", "relative_residual": 1e-9, "tolerance": 1e-8,
-             "scaled_by": "initial residual", "capstan": {"right_hand_sides": [{"scale": 2.0}]}}
+             "failure": None, "scaled_by": "initial residual", "capstan": {"right_hand_sides": [{"scale": 2.0}]}}
     return {**sound, **changes}
 
 
@@ -41,6 +43,10 @@ class Always(unittest.TestCase):
 
     def test_a_false_claim_of_belos_is_not_ours(self):
         self.assertEqual(always([solve(), {**failed(method="PSEUDOBLOCK CG"), "claimed_converged": True}]), [])
+
+    def test_what_was_thrown_is_found(self):
+        self.assertEqual(always([{**failed(), "failure": "/a/file.cpp:3:\n\nx", "capstan": None}]), ["A, cg-none: failed: /a/file.cpp:3: x"])
+        self.assertEqual(always([solve(), {**failed(method="PSEUDOBLOCK CG"), "failure": "x", "capstan": None}]), [])
 
     def test_a_deck_without_solves_of_ours_is_found(self):
         self.assertEqual(always([failed(method="PSEUDOBLOCK CG")]), ["no solve of Capstan's"])
@@ -117,6 +123,19 @@ class OfDecks(unittest.TestCase):
     def taken(self, **changes):
         variant = field_rules.Variant("G01", (), **changes)
         return [line[11:12] for line in self.LINES if line.startswith("  - {name: ") and field_decks.takes(variant, line)]
+
+    def test_a_residual_that_is_no_number_is_infinite(self):
+        """The report holds null for it."""
+        with tempfile.TemporaryDirectory() as made:
+            folder = pathlib.Path(made)
+            (folder / "deck.yaml").write_text("systems:\n", encoding="utf-8")
+            (folder / "report.json").write_text(json.dumps({"solves": [{**failed(), "relative_residual": None}]}), encoding="utf-8")
+            solves = field_decks.read_solves(folder / "report.json")
+            self.assertEqual(solves[0]["relative_residual"], float("inf"))
+            with mock.patch.object(field_decks, "guesses", return_value=GUESSES):
+                done = field_decks.judge(folder, "no such case", solves, 1, None, None)
+        self.assertEqual((len(done.problems), done.counts.worse), (1, 1))
+        self.assertIn("worse", done.problems[0])
 
     def test_a_variant_takes_the_solvers_that_it_says(self):
         self.assertEqual(self.taken(), ["a", "b", "A"])
