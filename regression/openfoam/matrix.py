@@ -177,10 +177,13 @@ def iterations_per_solve(run, fields):
 def agreement(test, run, baseline):
     """(field, difference, bound) that is nearest to failing, and the messages of those that fail."""
     found = results.differences(run.folder, baseline.run.folder, test.ranks, test.case.no_mean, STEPS_COMPARED)
-    bounds = {name: MARGIN * max(test.tolerance, baseline.spread.get(name, 0.0)) for name in found}
+    spread = {name: baseline.spread.get(name, 0.0) for name in found}
+    bounds = {name: MARGIN * max(test.tolerance, value if math.isfinite(value) else 0.0) for name, value in spread.items()}
     worst = max(found, key=lambda name: found[name] / bounds[name])
     messages = [f"{name} differs by {found[name]:.1e}, allowed {bounds[name]:.1e}" for name in found
                 if not found[name] <= bounds[name]]
+    messages += [f"{name}: of the own solvers' runs one is not finite, so that nothing is known of ours" for name, value in spread.items()
+                 if not math.isfinite(value)]
     return (worst, found[worst], bounds[worst]), messages
 
 

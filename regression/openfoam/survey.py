@@ -49,6 +49,10 @@ def judge(run, own, off, off_own):
     worse = compare.more_unconverged(run, own)
     if worse:
         return "unconverged", "; ".join(f"{name}: {count} against {other}" for name, (count, other) in worse.items())
+    # Beside an own run that has diverged anything would pass.
+    unknown = sorted(name for name, value in off_own.items() if not math.isfinite(value))
+    if unknown:
+        return "not run", f"the own solvers' run or the reference is not finite: {', '.join(unknown)}"
     wrong = {name: value for name, value in off.items()
              if not value <= FACTOR * max(off_own.get(name, 0.0), FLOOR)}
     if wrong:
@@ -63,8 +67,9 @@ def worst_field(off, off_own):
 
 
 def larger(first, second):
-    """The larger one of two {field: difference}, field by field."""
-    return {name: max(first.get(name, 0.0), second.get(name, 0.0)) for name in {**first, **second}}
+    """The larger one of two {field: difference}, field by field; one that is not finite in the second counts for nothing."""
+    finite = {name: value for name, value in second.items() if math.isfinite(value)}
+    return {name: max(first.get(name, 0.0), finite.get(name, 0.0)) for name in {**first, **second}}
 
 
 def counts(run, suffix=""):

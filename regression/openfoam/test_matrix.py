@@ -140,6 +140,13 @@ class Judging(Temporary):
             self.assertEqual(not messages, passes, f"{last}: {difference}")
             self.assertAlmostEqual(bound, 1e-5)
 
+    def test_agreement_with_a_baseline_that_is_not_finite(self):
+        """Nothing agrees with it, not even what is not finite either."""
+        baseline = matrix.Baseline(self.own, {"p": float("inf")})
+        for last in ("3", "3.0001", "nan"):
+            (_, _, bound), messages = matrix.agreement(self.test, self.ran(solve("p", 1), last=last), baseline)
+            self.assertEqual((bound, "not finite" in messages[-1]), (1e-8, True), messages)
+
     def test_unconverged(self):
         self.assertEqual(matrix.unconverged(self.ran(solve("p", 1, False)), self.baseline), [])
         self.assertEqual(matrix.unconverged(self.ran(solve("p", 1, False), solve("p", 1, False)), self.baseline),
@@ -173,6 +180,10 @@ class Judging(Temporary):
         for varied in ({"p": nan}, {"p": 0.002}, {}):
             self.assertEqual(survey.judge(ours, self.own, {"p": 0.11}, survey.larger({"p": 0.01}, varied))[0], "wrong")
         self.assertEqual(survey.judge(ours, self.own, {"p": 0.11}, survey.larger({"p": 0.01}, {"p": 0.02}))[0], "passed")
+        for own in (float("inf"), nan):
+            for off in (0.0, 1e3, float("inf"), nan):
+                self.assertEqual(survey.judge(ours, self.own, {"p": off}, {"p": own})[0], "not run")
+        self.assertEqual(survey.judge(ours, self.own, {"p": 0.11}, survey.larger({"p": 0.01}, {"p": float("inf")}))[0], "wrong")
         self.assertEqual(survey.worst_field({"p": 0.1, "k": 0.2}, {"p": 0.01, "k": 0.1}), "p")
 
     def test_junit(self):

@@ -125,7 +125,8 @@ class Folders(unittest.TestCase):
             return results.field_difference([(1, ours)], [(1, theirs)], without_mean)
         self.assertEqual(difference([math.nan, 1.0], [1.0, 1.0]), math.inf)
         self.assertEqual(difference([0.0, 0.0], [0.0, 0.0]), 0)
-        self.assertEqual(difference([1e-9, 0.0], [0.0, 0.0]), math.inf)
+        self.assertEqual(difference([1e-9, 0.0], [0.0, 0.0]), 1e-9, "there is nothing to divide by")
+        self.assertEqual(difference([math.inf, 0.0], [0.0, 0.0]), math.inf)
         self.assertEqual(difference([2.0], [2.0, 2.0]), 0, "one is written as uniform")
         self.assertEqual(results.field_difference([(3, [1.0, 2.0, 3.0])], [(3, [1.0, 2.0, 3.0] * 2)], False), 0)
         with self.assertRaises(RunFailed):

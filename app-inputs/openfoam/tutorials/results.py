@@ -182,8 +182,8 @@ def read_field(path):
 
 
 def field_difference(ours, theirs, without_mean):
-    """||ours - theirs||_2 / ||theirs||_2 over the cells of all ranks. ours, theirs: [(components, values)], one a rank.
-    Infinite where one of them is not finite."""
+    """||ours - theirs||_2 / ||theirs||_2 over the cells of all ranks, ||ours||_2 where theirs are zero. ours, theirs: [(components,
+    values)], one a rank. Infinite where one of them is not finite."""
     width = max(components for components, _ in theirs)
     rows_a, rows_b = [], []
     for (_, a), (_, b) in zip(ours, theirs):
@@ -200,9 +200,7 @@ def field_difference(ours, theirs, without_mean):
         rows_a, rows_b = take_mean_off(rows_a, width), take_mean_off(rows_b, width)
     difference = math.sqrt(math.fsum((x - y) ** 2 for x, y in zip(rows_a, rows_b)))
     scale = math.sqrt(math.fsum(y * y for y in rows_b))
-    if scale > 0:
-        return difference / scale
-    return 0.0 if difference == 0 else math.inf
+    return difference / scale if scale > 0 else difference
 
 
 def take_mean_off(values, width):
