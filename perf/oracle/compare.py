@@ -24,6 +24,8 @@ LOADER.exec_module(RUN)
 
 
 def read(path):
+    if not path.is_file():
+        raise RUN.processes.Misuse(f"found '{path}', which is no file")
     with open(path, encoding="utf-8", newline="") as file:
         rows = csv.DictReader(file)
         table = {(row["matrix"], row["preconditioner"], row["ranks"]): row for row in rows}
@@ -54,7 +56,7 @@ def compare(before, after):
     titles, first = before
     others, second = after
     if titles != others:
-        sys.exit(f"the tables have other solvers: {', '.join(titles)}; {', '.join(others)}")
+        raise RUN.processes.Misuse(f"the tables have other solvers: {', '.join(titles)}; {', '.join(others)}")
     lines = []
     for key in sorted(first.keys() ^ second.keys()):
         lines.append(f"{', '.join(key)} ranks: only {'before' if key in first else 'after'}")
@@ -79,4 +81,4 @@ def main(words):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(RUN.processes.command("oracle/compare", lambda: main(sys.argv[1:])))

@@ -9,6 +9,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -119,6 +120,16 @@ class Program(unittest.TestCase):
     def test_one_right_hand_side_is_the_default(self):
         self.assertNotIn("--seeds", self.run_with()[3])
 
+    def test_what_would_judge_nothing_is_refused(self):
+        empty = self.enterContext(tempfile.TemporaryDirectory())
+        for options, message in ((("--judge", "CAPSTAN BICGSTAP"), "--judge: found 'CAPSTAN BICGSTAP'; allowed: some of CAPSTAN BICGSTAB, "),
+                                 (("--judge", "CAPSTAN BICGSTAB,x"), "found 'x'"), (("--matrices", "none such"), "no none such in"),
+                                 (("--folder", empty), f"found no *.mtx.gz in {empty}")):
+            with self.assertRaises(RUN.processes.Misuse) as refused:
+                self.run_with(*options)
+            self.assertIn(message, str(refused.exception))
+            self.assertEqual(refused.exception.status, 2)
+
     def test_wrong_numbers_are_refused(self):
         with contextlib.redirect_stderr(io.StringIO()) as errors, self.assertRaises(SystemExit) as end:
             self.run_with("--seeds", "0")
@@ -164,9 +175,13 @@ class Comparison(unittest.TestCase):
         self.assertIn("solved only before 1, only after 0", lines[-1])
 
     def test_tables_of_other_solvers_are_refused(self):
-        with self.assertRaises(SystemExit) as end:
-            COMPARE.compare((["A"], {}), (["B"], {}))
-        self.assertIn("other solvers: A; B", str(end.exception.code))
+        with tempfile.TemporaryDirectory() as name:
+            paths = [pathlib.Path(name) / title for title in "AB"]
+            for path in paths:
+                path.write_text(f"matrix,rows,preconditioner,ranks,{path.name}\na,5,none,1,10\n", encoding="utf-8")
+            done = subprocess.run([sys.executable, str(HERE / "compare.py"), *map(str, paths)], capture_output=True, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("other solvers: A; B", done.stderr)
 
 
 if __name__ == "__main__":
