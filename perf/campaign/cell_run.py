@@ -5,7 +5,7 @@ import json
 import re
 import time
 
-from report import children, machine, processes, solvers
+from report import children, machine, solvers
 
 PROGRAM = "solvers_bench"
 KEPT = ("solver", "seconds", "reductions", "iterations", "final_step_size", "cost", "events", "progress")  # of a report
@@ -121,7 +121,7 @@ class CellRun:
                 found = json.loads(self.output.read_text(encoding="utf-8"))
                 reason = unusable(cell, found)
             if reason is None:
-                record.update(status="done", pinned=bool(self.programs.mpirun_arguments), **_results(found))
+                record.update(status="done", pinned=bool(pin_words(cell, self.programs, machine.cores())), **_results(found))
                 if cell.histories:
                     record["histories"] = self._histories()
                     record["notes"] += [] if record["histories"] else ["capstan-solve wrote no convergence histories"]

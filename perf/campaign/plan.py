@@ -122,12 +122,29 @@ def _load(text):
         raise Wrong(f"no YAML: {error}") from error
 
 
+def _files(value, folder):
+    """[path, bytes, time of change] of the files that a deck names, such as matrices: what is measured is decided by them, too."""
+    if isinstance(value, (dict, list)):
+        return [one for each in (value.values() if isinstance(value, dict) else value) for one in _files(each, folder)]
+    if not isinstance(value, str) or not value or len(value) > 1000 or not (folder / value).is_file():
+        return []
+    status = (folder / value).stat()
+    return [[value, status.st_size, status.st_mtime_ns]]
+
+
+def _key(*decides, files=(), start=()):
+    """Of a cell. start: words that start ranks otherwise than mpirun by itself does. Without these and files, as it was ever."""
+    more = [{"files": list(files), "start": list(start)}] if files or start else []
+    return hashlib.sha256(json.dumps([*decides, *more], sort_keys=True).encode()).hexdigest()[:12]
+
+
 class Plan:
     """A campaign's YAML, checked. Raises Wrong."""
 
-    def __init__(self, path, changes=None, words=()):
-        """changes: what the command line puts in the place of every experiment's own, by key. words: of every cell."""
-        self.name = pathlib.Path(path).stem
+    def __init__(self, path, changes=None, words=(), start=()):
+        """changes: what the command line puts in the place of every experiment's own, by key. words: of every cell. start: of
+        mpirun, or those of another launcher; they are part of the keys."""
+        self.name, self.start = pathlib.Path(path).stem, tuple(start)
         self.path, self.changes, self.words = pathlib.Path(path).resolve(), changes or {}, tuple(words)
         self.data = _load(self.path.read_text(encoding="utf-8"))
         _known(self.data, KEYS, self.name)
@@ -224,7 +241,7 @@ class Plan:
             "seed": _number(self.data.get("seed", 1), "seed", 0),
             "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}), **({"words": words} if words else {}),
             "histories": bool(experiment.get("histories", False))}
-        key = hashlib.sha256(json.dumps([where, decides], sort_keys=True).encode()).hexdigest()[:12]
+        key = _key(where, decides, files=_files(deck, self.path.parent), start=self.start)
         timeout = _number(experiment.get("timeout", self.data.get("timeout", 1800)), f"{where}.timeout", 1)
         return Cell(experiment=where, key=key, timeout=timeout, **{"hypre": hypre, **decides})
 
@@ -254,19 +271,20 @@ class DeckPlan:
 
     kernels = False
 
-    def __init__(self, path, asked, changes, words):
+    def __init__(self, path, asked, changes, words, start=()):
         self.name, self.path, self.asked, self.changes, self.words = path.stem, path, asked, changes, tuple(words)
+        self.start = tuple(start)
 
     def cells(self):
         changes, text = self.changes, self.path.read_text(encoding="utf-8")
         decides = {"repeat": changes.get("repeat") or self.asked["repeat"] or 7,
                    "seed": changes.get("seed", 1), "petsc": changes.get("petsc", "all"), "hypre": changes.get("hypre", "all")}
-        made = []
+        made, named = [], _files(re.findall(r"[^\s'\"\[\]{},:]+", text), self.path.parent)
         axes = (self.asked["systems"], _list(changes.get("ranks", machine.cores())),
                 _list(changes.get("latency_us", sorted(set(self.asked["latency"] or [0])))))
         for system, ranks, latency in itertools.product(*axes):
             words = (*self.words, "--system", system)
-            key = hashlib.sha256(json.dumps([text, words, ranks, latency, decides], sort_keys=True).encode()).hexdigest()[:12]
+            key = _key(text, words, ranks, latency, decides, files=named, start=self.start)
             made.append(Cell(experiment=system, key=key, deck=text, file=str(self.path), ranks=ranks, transport="default",
                              latency_us=float(latency), preconditioner="none", scaling="strong", pinning="none",
                              timeout=changes.get("timeout", 7200), histories=False, words=words, **decides))

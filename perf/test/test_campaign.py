@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from unittest import mock
 
 sys.dont_write_bytecode = True
 PERF = pathlib.Path(__file__).resolve().parents[1]
@@ -20,7 +21,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 # pylint: disable=wrong-import-position
 import campaign_records as made  # noqa: E402
 from campaign import cell_run, limits, papers, records, tables, verdicts  # noqa: E402
-from campaign.plan import Plan, Wrong  # noqa: E402
+from campaign.plan import DeckPlan, Plan, Wrong  # noqa: E402
 from report import processes, solvers  # noqa: E402
 
 BUILD = None
@@ -88,6 +89,31 @@ class Cells(InFolder):
             text = "\n".join(line.replace({"kspace": "kspace: 30", "repeat": "repeat: 2", "cells": "cells: 12"}[word], changed)
                              for line in PLAN.splitlines())
             self.assertFalse(set(before) & {cell.key for cell in Plan(self.plan_file(text)).cells()}, changed)
+
+    def test_a_key_stands_for_how_ranks_are_started_and_for_files(self):
+        """--resume takes no cell for another one."""
+        matrix = self.folder / "a.mtx"
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n", encoding="utf-8")
+        text = PLAN.replace("generate: {problem: laplace2d, cells: 12}", "matrix: a.mtx")
+        self.assertIn("matrix: a.mtx", text)
+        asked = {"systems": ["a"], "repeat": None, "latency": []}
+        deck = self.folder / "deck.yaml"
+        deck.write_text("systems: [{name: a, matrix: a.mtx}]\n", encoding="utf-8")
+
+        def keys(start=()):
+            return {frozenset(cell.key for cell in plan.cells()) for plan in
+                    (Plan(self.plan_file(text), start=start), DeckPlan(deck, asked, {}, (), start))}
+
+        before = keys()
+        self.assertEqual(before, keys())
+        changes = [keys(["--mca", "btl", "self,tcp"]), keys(["--mca", "btl", "self,sm"]), keys(["launcher", "srun", "-n", "{ranks}"])]
+        os.utime(matrix, ns=(1, 1))
+        changes.append(keys())
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 22\n", encoding="utf-8")
+        os.utime(matrix, ns=(1, 1))
+        changes.append(keys())
+        found = [key for each in (before, *changes) for some in each for key in some]
+        self.assertEqual(len(set(found)), len(found))
 
     def test_peers_are_asked_for_by_name(self):
         plain = Plan(self.plan_file()).cells()
@@ -416,6 +442,23 @@ sets:
         self.assertRegex(done.stdout, r"Kernels FAILED: .*ended with status 3")
         results = records.load(out / records.NAME)
         self.assertEqual((results.kernels, [cell["status"] for cell in results.cells]), ([], ["done"]))
+
+    def test_pinned_are_ranks_that_were_told_to_stay(self):
+        """Not those of which mpirun was told something else."""
+        found = {"systems": [{"solvers": [], "rows": 1, "entries": 1, "reference": []}], "ranks": 1, "emulation": None, "notes": [],
+                 "mpi": "Open MPI", "build": {}, "petsc": None, "hypre": None, "right_hand_side": "fixed"}
+        plain, pinned = (Plan(self.plan_file(BROKEN.replace("repeat", f"pinning: {word}\nrepeat", 1))).cells()[1] for word in ("none", "core"))
+        for cell, expected in ((plain, False), (pinned, True)):
+            programs = processes.Programs(self.folder, 60, ["--mca", "btl", "self,sm"])
+            one = cell_run.CellRun(cell, programs, self.folder)
+
+            def measure(one=one):
+                one.output.write_text(json.dumps(found), encoding="utf-8")
+
+            with mock.patch.object(one, "_measure", measure), mock.patch.object(programs, "is_open_mpi", lambda: True), \
+                    mock.patch.object(one, "command", list), mock.patch.object(one, "_histories", dict), \
+                    mock.patch.object(cell_run, "unusable", lambda *_: None):
+                self.assertEqual(one.record("here")["pinned"], expected)
 
     def test_a_transport_that_this_mpi_lacks_is_no_result(self):
         cell = Plan(self.plan_file(BROKEN)).cells()[1]
