@@ -102,11 +102,11 @@ class Setting(timing.Contest):
         workspace.prepare(self.entry.case, self.ranks, own / "prepared", self.env)
 
     def row(self, choice, against):
-        sample = self.samples[choice][-1]
+        sample, unconverged = timing.shown(self.samples[choice], "seconds")
         taken = statistics.spread(list(self.seconds(choice).values()))
         ratio = statistics.spread(statistics.paired_ratios(self.seconds(choice), self.seconds(against)))
         each = sample["reductions_a_step" if self.counted else "reductions_an_iteration"]
-        return ["  " + choice.label(), str(sample["solves"]), str(sample["iterations"]), str(sample["unconverged"]),
+        return ["  " + choice.label(), str(sample["solves"]), str(sample["iterations"]), str(unconverged),
                 "-" if each is None else f"{each:.2f}", f"{taken['median']:.3f} [{taken['min']:.3f}..{taken['max']:.3f}]",
                 "1" if choice == against else f"{ratio['median']:.2f} [{ratio['min']:.2f}..{ratio['max']:.2f}]"]
 

@@ -12,6 +12,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import types
 import unittest
 
 sys.dont_write_bytecode = True
@@ -112,6 +113,16 @@ class Table(unittest.TestCase):
         self.assertIn("1.00 [0.50..2.00]", one.lines()[-1])
         self.assertEqual(one.as_data()["samples"]["own"][1]["seconds"], 10.0)
 
+    def test_a_turn_with_solves_that_have_not_converged_is_told(self):
+        """Whichever it is; iterations are of the turn that took least."""
+        entry, = List().read("- {case: pitzDaily, compare: [[own, capstan]]}")
+        one = comparison.Setting(entry, 2, 0.0)
+        for choice in one.choices:
+            one.samples[choice] = [{"turn": turn, "seconds": seconds, "solves": 3, "iterations": iterations, "unconverged": unconverged,
+                                    "reductions_an_iteration": None}
+                                   for turn, (seconds, iterations, unconverged) in enumerate(((2.0, 7, 4), (1.0, 8, 1), (3.0, 9, 0)))]
+        self.assertEqual([line.split()[1:4] for line in one.lines()[2:]], [["3", "8", "4"]] * 2)
+
 
 class Run(unittest.TestCase):
 
@@ -153,14 +164,30 @@ class Run(unittest.TestCase):
 class WholeRuns(unittest.TestCase):
     """perf/openfoam/whole"""
 
-    def test_the_sums(self):
+    def module(self):
         loader = importlib.machinery.SourceFileLoader("whole", str(HERE / "whole"))
         module = importlib.util.module_from_spec(importlib.util.spec_from_loader("whole", loader))
         loader.exec_module(module)
+        return module
+
+    def test_the_sums(self):
+        module = self.module()
         rows = [{"tutorial": name, "own": own, "capstan": ours, "ratio": ours / own}
                 for name, own, ours in (("a", 10.0, 7.0), ("b", 4.0, 5.0), ("c", 0.2, 0.5), ("d", 2.0, 2.1))]
         self.assertEqual(module.sums(rows), ["whole runs of 4 tutorials: 14.6 s for 16.2 s with their own solvers, 0.90",
                                              "3 take 2 s or more: 2 at most 1.05 of their own; above it: b 1.25"])
+
+    def test_a_row_tells_of_all_turns(self):
+        module = self.module()
+        tutorial = module.Tutorial.__new__(module.Tutorial)
+        tutorial.case, tutorial.steps = types.SimpleNamespace(name="a"), 3
+
+        def run_of(wall, iterations, unconverged):
+            return types.SimpleNamespace(wall=wall, solves=[types.SimpleNamespace(iterations=iterations)], unconverged=lambda: unconverged)
+
+        tutorial.runs = {"own": (None, [run_of(4.0, 1, 0), run_of(2.0, 2, 0)]), "capstan": (None, [run_of(1.0, 5, 3), run_of(3.0, 6, 0)])}
+        self.assertEqual(tutorial.row(), {"tutorial": "a", "steps": 3, "own": 2.0, "capstan": 1.0, "ratio": 0.5, "iterations_own": 2,
+                                          "iterations": 5, "unconverged_own": 0, "unconverged": 3})
 
     def run_it(self, *words):
         with tempfile.TemporaryDirectory() as folder:

@@ -59,12 +59,13 @@ def contests(options, build):
 def row(label, one, own):
     """One line of the table: ratios are of the same turn."""
     samples, theirs = one.samples[AS_IT_IS], own.samples[AS_IT_IS]
-    reductions = samples[-1]["reductions_a_step"]
+    least, unconverged = timing.shown(samples, "seconds")
+    reductions = least["reductions_a_step"]
 
     def ratio(key):
         return "1" if one is own else timing.spread((ours[key] / other[key] for ours, other in zip(samples, theirs)), 2)
 
-    return [label, str(samples[-1]["iterations"]), str(samples[-1]["unconverged"]),
+    return [label, str(least["iterations"]), str(unconverged),
             "-" if reductions is None else f"{reductions:.0f}", timing.spread((sample["seconds"] for sample in samples), 3),
             ratio("seconds"), ratio("seconds_of_all_fields")]
 

@@ -59,6 +59,11 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def shown(samples, key):
+    """(the sample of least seconds, what most of a turn's solves have not converged): a turn in which some fail must not go unseen."""
+    return min(samples, key=lambda sample: sample[key]), max(sample["unconverged"] for sample in samples)
+
+
 def spread(values, digits):
     """median [least..greatest]"""
     values = list(values)
