@@ -18,10 +18,16 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
+sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path[:0] = [str(HERE.parent / "hosts"), str(ROOT / "app-inputs/openfoam")]
+
+# pylint: disable=wrong-import-position
+import host_runs  # noqa: E402
+from tutorials import timing  # noqa: E402
+
 AGREE = 1e-4  # of the largest value of a field: the tolerance of the solves is 1e-5 to 1e-8
 CHOICES = ({"saturne_pressure": "capstan_cg"}, {"saturne_pressure": "capstan_pipelined_cg"},
            {"saturne_pressure": "capstan_sstep_gmres", "saturne_velocity": "capstan_bicgstab"},
@@ -162,10 +168,6 @@ def refuses(case, options, says):
     return [] if done.returncode != 0 and says in told else [f"{options}: status {done.returncode}, and nothing of '{says}'"]
 
 
-def spread(values):
-    return f"{statistics.median(values):.2f} [{min(values):.2f}..{max(values):.2f}]"
-
-
 class Row:
     """The runs of one solver, beside those of code_saturne's own in the same turns."""
 
@@ -187,7 +189,7 @@ class Row:
         own = self.own is self
         name = "code_saturne's own" if own else ", ".join(f"{old.partition('_')[2]}: {new}" for old, new in self.choice.items())
         times = [f"{statistics.median(self.seconds[part]):.3f} s" if own else
-                 spread([one / other for one, other in zip(self.seconds[part], self.own.seconds[part])]) for part in ("pressure", "all")]
+                 timing.spread((one / other for one, other in zip(self.seconds[part], self.own.seconds[part])), 2) for part in ("pressure", "all")]
         return ROW.format(self.case.name, self.ranks, f"{self.latency:g}", name, "-" if own else f"{distance(self.fields, self.own.fields):.0e}",
                           self.told["pressure"][1], self.told["velocity"][1], *times)
 
@@ -213,7 +215,6 @@ def main():
     parser.add_argument("--minutes", type=float, default=math.inf)
     parser.add_argument("--wrong-uses", action="store_true", help="these alone, with CAPSTAN_TEST_PRELOAD under a sanitizer")
     given = parser.parse_args()
-    began = time.monotonic()
     library = given.library.resolve()
     with tempfile.TemporaryDirectory() as scratch:
         cases = [Case(name, library, pathlib.Path(scratch)) for name in dict.fromkeys(given.case)]
@@ -221,12 +222,8 @@ def main():
                 for latency in (given.latency or [0]) if ranks > 1 or latency == 0 for row in rows_of(case, ranks, latency)]
         if given.wrong_uses:
             rows = []
-        turns, last = 0, 0.0
-        while turns < (given.turns if given.latency else 1) and (turns == 0 or time.monotonic() - began + last < 60 * given.minutes):
-            turn = time.monotonic()
-            for row in rows:
-                row.run()
-            last, turns = time.monotonic() - turn, turns + 1
+        told = host_runs.interleaved({number: row.run for number, row in enumerate(rows)}, given.turns if given.latency else 1, given.minutes)
+        turns = max(map(len, told.values()), default=0)
         if given.latency:
             print(f"{turns} turns; seconds: what code_saturne's own solves take, and the others' over that, medians [least..greatest]\n")
         if rows:
