@@ -159,7 +159,10 @@ def citation_problems(root):
 def platform_problems(root):
     section = (root / "README.md").read_text(encoding="utf-8").partition("\n## Platforms and devices\n")[2].partition("\n## ")[0]
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")]
-    if rows and [cell.lower() for cell in rows[0]] != ["platform", "version", "what runs there", "how it is proven", "when"]:
+    if len(rows) < 3:
+        yield "README.md: below '## Platforms and devices' is no table of platforms"
+        return
+    if [cell.lower() for cell in rows[0]] != ["platform", "version", "what runs there", "how it is proven", "when"]:
         yield f"README.md: the table of platforms has other columns: {rows[0]}"
     for platform, *cells in rows[2:]:
         if len(cells) != 4:

@@ -6,7 +6,7 @@ usage: check_figures.py [--update] <root of the source tree>
 BLOCKS names tables that stand between "<!-- begin figures: NAME -->" and "<!-- end figures: NAME -->" in a document, and PROSE
 figures in sentences. Without --update, a difference is shown and the exit status is 1; with it, the tables are rewritten
 (sentences are not). Of every other table of docs/ that follows a citation in its section, each number must stand in the files cited
-last ahead of it, more digits or not. "<!-- derived: NUMBERS -->" above a table excuses those that are made of others there, or are no
+last ahead of it, more digits or not, and in a line with the row's name or another number of the row, unless several do not. "<!-- derived: NUMBERS -->" above a table excuses those that are made of others there, or are no
 results; "<!-- derived: all -->" all. Every file of perf/results that a document names must be there, and every one that is there be
 named.
 """
@@ -247,15 +247,38 @@ def numbers(text):
     return [word.rstrip(",") for word in re.findall(NUMBER, text)]
 
 
+def read(words):
+    return [float(word.replace(",", "")) for word in words]
+
+
 def stands_in(word, values):
-    """Whether one of the values, itself or as thousandths, rounds to this number."""
-    half, wanted = 0.51 * 10.0 ** -len(word.partition(".")[2]), float(word.replace(",", ""))
-    return any(abs(value - wanted) <= half or abs(1000 * value - wanted) <= half for value in values)
+    """Whether one of the values rounds to this number."""
+    half, (wanted,) = 0.51 * 10.0 ** -len(word.partition(".")[2]), read([word])
+    return any(abs(value - wanted) <= half for value in values)
+
+
+def names(text):
+    return set(re.findall(r"[a-z][a-z0-9_]+", text.lower()))
+
+
+def strays(first, words, lines):
+    """The number of a row that is in no line with the row's name or with another number of it, where it is the only one: a wrong number
+    may stand in the file for something else. Where several are alone the row is gathered from many lines, and nothing is known.
+
+    first: the row's first cell; lines: (names, values) of each line of the files cited."""
+    named, alone = names(first), []
+    for word in words:
+        others = {other for other in words if read([other]) != read([word])}
+        # One digit alone is in many lines.
+        near = [values for held, values in lines if stands_in(word, values) and (named and named <= held or 1 < sum(
+            len(re.sub(r"\D", "", other).lstrip("0")) for other in others if stands_in(other, values)))]
+        alone += [] if near else [word]
+    return alone if len(alone) == 1 and len(words) > 2 else []
 
 
 def quotations(root):
     """Numbers of tables that no file cited ahead of them holds, a line a table."""
-    for path in sorted((root / "docs").glob("*.md")):
+    for path in sorted((root / "docs").rglob("*.md")):
         text = re.sub(r"<!-- begin (figures|generated).*?<!-- end \1[^\n]*", lambda found: "\n" * found[0].count("\n"),
                       path.read_text(encoding="utf-8"), flags=re.DOTALL)
         cited, excused, fresh = [], [], True
@@ -270,13 +293,16 @@ def quotations(root):
             if not line.startswith("|"):
                 fresh = fresh or not line.strip()
                 continue
-            values = [float(word.replace(",", "")) for name in cited if (root / RESULTS / name).is_file()
-                      for word in numbers((root / RESULTS / name).read_text(encoding="utf-8"))]
+            lines = [(names(one), read(numbers(one))) for name in cited if (root / RESULTS / name).is_file()
+                     for one in (root / RESULTS / name).read_text(encoding="utf-8").splitlines()]
+            values = [value for _, held in lines for value in held]
             cells = line.strip("|").split("|")[1:]
             words = [word for cell in cells for word in numbers(cell) if word not in excused] if values and excused != ["all"] else []
             missing = [word for word in words if not stands_in(word, values)]
             if missing:
                 yield f"{path.relative_to(root)}:{at}: {', '.join(missing)}: not in {', '.join(cited)}"
+            elif stray := strays(line.strip("|").split("|")[0], words, lines):
+                yield f"{path.relative_to(root)}:{at}: {stray[0]}: in {', '.join(cited)}, but in no line with another number of this row"
             following = text.splitlines()[at:at + 1]
             if not following or not following[0].startswith("|"):
                 excused = []

@@ -11,8 +11,11 @@ spec = importlib.util.spec_from_file_location("check_documents", SCRIPT)
 check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check)
 
+README = "# T\n[a](docs/a.md) [web](https://example.org)\n```sh\n./capstan  test   # all\n# a comment\n```\n"
+PLATFORMS = ("\n## Platforms and devices\n\n| Platform | Version | What runs there | How it is proven | When |\n|---|---|---|---|---|\n"
+             "| A | 1 | all | by hand: once | 2026-11 |\n| B | 1 | all | `capstan` | 2026-11-28 |\n| C | any | not proven | | |\n")
 FILES = {
-    "README.md": "# T\n[a](docs/a.md) [web](https://example.org)\n```sh\n./capstan  test   # all\n# a comment\n```\n",
+    "README.md": README + PLATFORMS,
     "docs/a.md": "# A b, c\n[up](../README.md#t) [t](troubleshooting.md) [here](#a-b-c)\n```cpp\nx[0](1);\n```\n",
     "docs/troubleshooting.md": "| Reason | To do |\n|---|---|\n| converged | |\n\n## Questions\n| other | |\n",
     "belos_ext/convergence/stop_reason.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
@@ -80,14 +83,14 @@ class CheckDocuments(unittest.TestCase):
                                  "docs/troubleshooting.md: no solve ends with the reason 'tired'"])
 
     def test_platforms_say_how_and_when_they_are_proven(self):
-        table = ("\n## Platforms and devices\n\n| Platform | Version | What runs there | How it is proven | When |\n|---|---|---|---|---|\n"
-                 "| A | 1 | all | by hand: once | 2026-11 |\n| B | 1 | all | `capstan` | 2026-11-28 |\n| C | any | not proven | | |\n")
-        self.assertEqual(self.problems(README=FILES["README.md"] + table), [])
-        wrong = table + "| D | 1 | all | surely | 2026-11 |\n| E | 1 | all | `capstan` | |\n| F | any | not proven | | 2026-11 |\n| G | 1 |\n"
-        self.assertEqual(self.problems(README=FILES["README.md"] + wrong + "\n## Help\n| H | x |\n"),
+        wrong = PLATFORMS + "| D | 1 | all | surely | 2026-11 |\n| E | 1 | all | `capstan` | |\n| F | any | not proven | | 2026-11 |\n| G | 1 |\n"
+        self.assertEqual(self.problems(README=README + wrong + "\n## Help\n| H | x |\n"),
                          ["README.md: 'D' names nothing that proves it", "README.md: 'E' does not say when it was proven",
                           "README.md: 'F' was proven on 2026-11, or was not", "README.md: the row 'G' has not five cells"])
-        self.assertIn("other columns", self.problems(README=FILES["README.md"] + table.replace("Version", "Age"))[0])
+        self.assertIn("other columns", self.problems(README=README + PLATFORMS.replace("Version", "Age"))[0])
+        missing = "README.md: below '## Platforms and devices' is no table of platforms"
+        for text in (README, README + PLATFORMS.replace("Platforms and", "Systems and"), README + PLATFORMS.partition("| A |")[0]):
+            self.assertEqual(self.problems(README=text), [missing])
 
     def test_a_citation_of_another_version_or_of_others_is_found(self):
         found = self.problems(CITATION=FILES["CITATION.cff"].replace("0.1.0", "0.2.0"))

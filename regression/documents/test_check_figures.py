@@ -87,6 +87,30 @@ class Tree(unittest.TestCase):
         self.change("docs/boomeramg.md", "| | Capstan | PETSc |", "<!-- derived: 987 -->\n\n| | Capstan | PETSc |")
         self.assertEqual(check_figures.check(self.root, False), [])
 
+    def test_a_number_that_stands_elsewhere_in_the_cited_file(self):
+        """86.9 is there, of another solver."""
+        self.change("docs/boomeramg.md", "s-step auto 36 (35 to 63)", "s-step auto 87 (35 to 63)")
+        self.assertIn("86.9", (self.root / check_figures.RESULTS / "2026-11-25-boomeramg.txt").read_text(encoding="utf-8"))
+        (problem,) = check_figures.check(self.root, False)
+        self.assertRegex(problem, r"docs/boomeramg.md:\d+: 87: in 2026-11-25-boomeramg.txt, but in no line with another number of this row")
+
+    def test_a_number_is_no_thousandth_of_another(self):
+        self.assertTrue(check_figures.stands_in("1,234", [1234.4]))
+        self.assertFalse(check_figures.stands_in("1234", [1.234]))
+
+    def test_a_row_that_is_gathered_from_many_lines_is_left_in_peace(self):
+        lines = [(check_figures.names(text), check_figures.read(check_figures.numbers(text))) for text in ("cg 11 22", "gmres 33", "idr 44 55")]
+        self.assertEqual(check_figures.strays(" `CG` ", ["11", "22", "33"], lines), ["33"])
+        self.assertEqual(check_figures.strays(" `CG` ", ["11", "22", "33", "44"], lines), [])
+        self.assertEqual(check_figures.strays(" `CG` ", ["11", "33"], lines), [])
+        self.assertEqual(check_figures.strays("gmres", ["33", "44", "55"], lines), [])
+
+    def test_documents_in_folders_are_read(self):
+        folder = self.root / "docs/methods"
+        folder.mkdir(exist_ok=True)
+        (folder / "made_up.md").write_text("`2026-11-25-boomeramg.txt`:\n\n| a | b |\n|---|---|\n| c | 98765 |\n", encoding="utf-8")
+        self.assertEqual(check_figures.check(self.root, False), ["docs/methods/made_up.md:5: 98765: not in 2026-11-25-boomeramg.txt"])
+
     def test_citations(self):
         (self.root / check_figures.RESULTS / check_figures.OVERHEAD).rename(self.root / check_figures.RESULTS / "2027-01-01-new.txt")
         problems = check_figures.check(self.root, False)
