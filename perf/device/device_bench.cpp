@@ -24,11 +24,11 @@
 #include "adapters/deck/generated_matrix.hpp"
 #include "adapters/tools/terminal.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/support/output_file.hpp"
 #include "perf/device/kernel_counts.hpp"
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/factory_contestant.hpp"
 #include "perf/solvers/reference.hpp"
-#include "perf/solvers/whole_file.hpp"
 
 namespace {
 
@@ -277,8 +277,10 @@ int measure(const Arguments& arguments, bool talks) {
       {"cells", arguments.cells}, {"ranks", comm->getSize()}, {"device", device}, {"reference", references}};
   out["solvers"] = nlohmann::json::array();
   for (const Row& row : table) out["solvers"].push_back(toJson(row));
-  if (!perf::writeWhole(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) {
-    throw std::invalid_argument(fmt::format("--output: '{}' cannot be written", arguments.output));
+  try {
+    capstan::writeOutput(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  } catch (const std::runtime_error& error) {
+    throw std::invalid_argument(fmt::format("--output: {}", error.what()));
   }
   return allSolved ? 0 : 1;
 }

@@ -17,10 +17,6 @@ class Failure(Exception):
     status = 1
 
 
-class Crash(Failure):
-    """A benchmark program was ended by a signal."""
-
-
 class Misuse(Failure):
     """The command line is wrong."""
     status = 2
@@ -165,6 +161,6 @@ class Programs:
         if status is None:
             raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout) and was ended")
         if status != 0:
-            kind = Misuse if status == 2 else Crash if status < 0 or status > 128 else Failure
+            kind = Misuse if status == 2 else Failure
             raise kind(f"{' '.join(command)}\n  ended with status {status}")
         return said

@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "adapters/tools/program.hpp"
+#include "belos_ext/support/output_file.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/drifting_matrix.hpp"
 #include "perf/solvers/peers.hpp"
 #include "perf/solvers/reference.hpp"
-#include "perf/solvers/whole_file.hpp"
 
 namespace {
 
@@ -159,7 +159,11 @@ void setLatency(double microseconds) {
 }
 
 void writeFile(const std::string& path, const std::string& text) {
-  if (!perf::writeWhole(path, text)) throw deck::InputError(fmt::format("--output: '{}' cannot be written", path));
+  try {
+    capstan::writeOutput(path, text);
+  } catch (const std::runtime_error& error) {
+    throw deck::InputError(fmt::format("--output: {}", error.what()));
+  }
 }
 
 /// One line that is overwritten, on a terminal.
