@@ -251,10 +251,16 @@ def read(words):
     return [float(word.replace(",", "")) for word in words]
 
 
+def span(word):
+    """The least and the greatest value that round to this number."""
+    half, (wanted,) = 0.51 * 10.0 ** -len(word.partition(".")[2]), read([word])
+    return wanted - half, wanted + half
+
+
 def stands_in(word, values):
     """Whether one of the values rounds to this number."""
-    half, (wanted,) = 0.51 * 10.0 ** -len(word.partition(".")[2]), read([word])
-    return any(abs(value - wanted) <= half for value in values)
+    least, most = span(word)
+    return any(least <= value <= most for value in values)
 
 
 def names(text):
@@ -266,14 +272,18 @@ def strays(first, words, lines):
     may stand in the file for something else. Where several are alone the row is gathered from many lines, and nothing is known.
 
     first: the row's first cell; lines: (names, values) of each line of the files cited."""
-    named, alone = names(first), []
-    for word in words:
-        others = {other for other in words if read([other]) != read([word])}
-        # One digit alone is in many lines.
-        near = [values for held, values in lines if stands_in(word, values) and (named and named <= held or 1 < sum(
-            len(re.sub(r"\D", "", other).lstrip("0")) for other in others if stands_in(other, values)))]
-        alone += [] if near else [word]
-    return alone if len(alone) == 1 and len(words) > 2 else []
+    named, found, alone = names(first), {word: span(word) for word in words}, set(words)
+    # One digit alone is in many lines.
+    digits = {word: len(re.sub(r"\D", "", word).lstrip("0")) for word in found}
+    for held, values in lines:
+        here = {word for word, (least, most) in found.items() if any(least <= value <= most for value in values)}
+        if named and named <= held:
+            alone -= here
+        else:
+            alone -= {word for word in here & alone if sum(digits[one] for one in here if found[one] != found[word]) > 1}
+        if not alone:
+            break
+    return sorted(alone) if len(alone) == 1 and words.count(*alone) == 1 and len(words) > 2 else []
 
 
 def quotations(root):
