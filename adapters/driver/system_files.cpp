@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_vectors.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
@@ -64,7 +65,8 @@ void emit(YAML::Emitter& out, const Teuchos::ParameterList& list) {
 
 void emitMethod(YAML::Emitter& out, const ReplayChoice& choice) {
   Teuchos::ParameterList parameters;
-  copySettings(choice.solver.settings, nullptr, parameters);
+  // By the names of the method: the dictionary may spell them otherwise.
+  copySettings(choice.solver.settings, &*BelosMethod(choice.solver.method).parameters(), parameters);
   const auto* method = findMethod(choice.solver.method);
   out << YAML::Key << "method" << YAML::Value << choice.solver.method;
   out << YAML::Key << "tolerance" << YAML::Value << fmt::format("{}", choice.tolerance);

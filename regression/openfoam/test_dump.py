@@ -74,6 +74,11 @@ class Replays(unittest.TestCase):
         self.check("parameters", "method capstan_sstep_gmres; preconditioner jacobi; "
                                  "capstan { Step_Size 5; Num_Blocks 40; Basis newton; Shifts (1 2); }", slack=5)
 
+    def test_parameters_in_lower_case(self):
+        """The deck has them by their names: it sets some by keys of its own."""
+        case = self.check("lower", "method capstan_gmres; preconditioner jacobi; capstan { flexible_gmres yes; num_blocks 200; }", slack=5)
+        self.assertIn('"Num Blocks": 200', (case / "systems/p_1.yaml").read_text(encoding="utf-8"))
+
     def test_preconditioners_of_trilinos(self):
         self.check("riluk", "method capstan_cg; preconditioner riluk;")
         self.check("muelu", f"method capstan_cg; preconditioner {MULTIGRID}")
