@@ -7,6 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "adapters/preconditioners/parameter_messages.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/support/csv_field.hpp"
@@ -104,7 +105,13 @@ json toJson(const SolveRecord& record) {
   return out;
 }
 
-std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+/// What was thrown, in a line: without what Teuchos puts ahead of it, such as a source file and a condition.
+std::string inALine(const std::string& failure) {
+  const std::string shared = ", not all ranks: ";
+  const auto at = failure.rfind("rank ", 0) == 0 ? failure.find(shared) : std::string::npos;
+  const auto begin = at == std::string::npos ? 0 : at + shared.size();
+  return failure.substr(0, begin) + preconditioning::plainMessage(failure.substr(begin));
+}
 
 }  // namespace
 
@@ -134,7 +141,7 @@ std::string resultTable(const std::vector<SolveRecord>& records) {
   for (const auto& cells : rows) text += line(cells, widths);
   for (const auto& record : records) {
     if (record.failure.empty()) continue;
-    text += fmt::format("{} with {} stopped: {}\n", record.system, record.solver, firstLine(record.failure));
+    text += fmt::format("{} with {} stopped: {}\n", record.system, record.solver, inALine(record.failure));
   }
   return text;
 }

@@ -27,6 +27,7 @@
 #include <map>
 
 #include "adapters/deck/systems.hpp"
+#include "adapters/preconditioners/parameter_messages.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "adapters/tools/program.hpp"
@@ -103,7 +104,7 @@ struct Cell {
 };
 
 std::string plain(std::string text) {
-  text = text.substr(0, text.find('\n')).substr(0, 80);
+  text = capstan::preconditioning::plainMessage(text).substr(0, 80);
   for (char& c : text) c = c == ',' || c == '/' || c == '"' ? ';' : c;
   return text;
 }

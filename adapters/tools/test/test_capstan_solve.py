@@ -85,6 +85,18 @@ class Results(SolveCase):
         self.assertEqual(solve["reason"], solve["capstan"]["reason"])
         self.assertIn(f"NO: {solve['reason']}", run.stdout)
 
+    def test_the_table_says_what_was_thrown(self):
+        """Of what Teuchos throws the reason, not the source file that it begins with."""
+        deck = DECK.replace("generate: {problem: laplace2d, cells: 12}", "generate: {problem: diagonal, values: [1, 2, -9]}\n    rhs: ones")
+        for ranks in (1, 2):
+            run = self.solve(deck.replace("preconditioner: jacobi", "preconditioner: none"), "--solver", "cg", "--report", "r.json", ranks=ranks)
+            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+            solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+            self.assertIn("Throw test that evaluated", solve["failure"])
+            last = run.stdout.splitlines()[-1]
+            self.assertRegex(last, "^small with cg stopped: .*non-positive value")
+            self.assertNotRegex(last, r"\.hpp|Throw")
+
     def test_the_table_shows_a_redirect(self):
         run = self.solve(DECK, variables={"CAPSTAN_OPTIONS": "redirect: {BLOCK GMRES: CAPSTAN GMRES}"})
         self.assertEqual(run.returncode, 0, run.stderr)
