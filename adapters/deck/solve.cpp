@@ -58,21 +58,26 @@ class Runner {
         sequence_(sequence),
         options_(options),
         failures_(failures),
-        preconditioner_(solver.preconditioner),
         x_(Teuchos::rcp(new MultiVector(sequence.guess(), Teuchos::Copy))) {}
 
-  SolveRecord solve(int k) {
+  /// \param first nothing has been solved so far: a preconditioner that cannot be built is thrown, else recorded
+  SolveRecord solve(int k, bool first) {
     SolveRecord record = begin(k);
     if (options_.before) options_.before(record);
     sequence_.select(k, *x_);
     if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
     const MultiVector initial = residual(*sequence_.A(), *x_, *sequence_.b());
     const double start = wallSeconds();
-    updatePreconditioner();
+    record.failure = updatePreconditioner();
+    if (first && !record.failure.empty()) throw PreconditionerError(record.failure);
     record.setupSeconds = wallSeconds() - start;
-    runSolver(record);
-    const bool left = solver_.preconditioner.side == Side::Left;
-    judge(*sequence_.A(), *x_, *sequence_.b(), initial, left ? preconditioner_.op() : Teuchos::null, record);
+    const bool left = solver_.preconditioner.side == Side::Left && record.failure.empty();
+    if (record.failure.empty()) {
+      runSolver(record);
+    } else {
+      record.scaledBy = scalingOf(solver_.parameters, false);  // there is no preconditioned residual
+    }
+    judge(*sequence_.A(), *x_, *sequence_.b(), initial, left ? preconditioner_->op() : Teuchos::null, record);
     if (solver_.writeMatrixFiles) {
       writeSystem(*sequence_.A(), *sequence_.b(), *x_, fmt::format("{}_{}_{}", record.system, record.solver, k));
     }
@@ -99,24 +104,26 @@ class Runner {
     return record;
   }
 
-  void updatePreconditioner() {
+  /// Why there is no preconditioner, alike on all ranks; empty: there is one.
+  std::string updatePreconditioner() {
     std::string failure;
     try {
-      preconditioner_.update(sequence_.A());
+      if (!preconditioner_) preconditioner_.emplace(solver_.preconditioner);
+      preconditioner_->update(sequence_.A());
     } catch (const PreconditionerError& error) {
       failure = error.what();
     }
     failure = failures_.share(failure);
-    if (!failure.empty()) throw PreconditionerError(failure);
+    return failure.empty() ? "" : fmt::format("{}.preconditioner: {}", solver_.place.text(), failure);
   }
 
   Teuchos::RCP<BelosMethod::Problem> makeProblem() {
     auto problem = Teuchos::rcp(new BelosMethod::Problem(sequence_.A(), x_, sequence_.b()));
     problem->setLabel(system_.name);
     if (solver_.preconditioner.side == Side::Left) {
-      problem->setLeftPrec(preconditioner_.op());
+      problem->setLeftPrec(preconditioner_->op());
     } else {
-      problem->setRightPrec(preconditioner_.op());
+      problem->setRightPrec(preconditioner_->op());
     }
     problem->setProblem();
     return problem;
@@ -141,9 +148,9 @@ class Runner {
     const auto recorder = Teuchos::rcp(new Recorder);
     try {
       const auto problem = makeProblem();
-      if (!method_ || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
+      if (!method_ || (record.preconditioner == "muelu" && preconditioner_->builds() != buildsSeen_)) {
         makeMethod();
-        buildsSeen_ = preconditioner_.builds();
+        buildsSeen_ = preconditioner_->builds();
       }
       method_->setLimits(record.tolerance);
       if (options_.history && method_->reporting() == nullptr) {
@@ -185,7 +192,7 @@ class Runner {
   SystemSequence& sequence_;
   const RunOptions& options_;
   SharedFailures& failures_;
-  Preconditioner preconditioner_;
+  std::optional<Preconditioner> preconditioner_;  ///< made with the first solve
   Teuchos::RCP<MultiVector> x_;
   std::optional<BelosMethod> method_;
   int buildsSeen_ = 0;
@@ -200,13 +207,8 @@ std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Comm
   for (const auto& system : deck.systems) {
     SystemSequence sequence(system, comm);
     for (const auto index : system.solvers) {
-      const auto& solver = deck.linearSolvers[index];
-      try {
-        Runner runner(system, solver, sequence, options, failures);
-        for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k));
-      } catch (const PreconditionerError& error) {
-        throw PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));
-      }
+      Runner runner(system, deck.linearSolvers[index], sequence, options, failures);
+      for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k, records.empty()));
     }
   }
   return records;

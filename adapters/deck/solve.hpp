@@ -46,7 +46,8 @@ struct RunOptions {
 };
 
 /// Solves every system of the deck with each of its solvers. Collective; all ranks get the same records (seconds are
-/// each rank's own). \throws InputError or PreconditionerError on every rank when a file or a preconditioner turns out
+/// each rank's own). A preconditioner that cannot be built is a failure of its solves; where nothing was solved before
+/// it, it is thrown: PreconditionerError on every rank. \throws InputError on every rank when a file turns out
 /// unusable. \throws LoneFailure on a rank that failed while the others wait for it (shared_failures.hpp).
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options);

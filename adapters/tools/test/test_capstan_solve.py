@@ -97,6 +97,25 @@ class Results(SolveCase):
             self.assertRegex(last, "^small with cg stopped: .*non-positive value")
             self.assertNotRegex(last, r"\.hpp|Throw")
 
+    def test_a_later_preconditioner_that_cannot_be_built(self):
+        """That solve has failed; those before it and after it stand, in the table and in the report."""
+        self.write("A.mtx", "%%MatrixMarket matrix coordinate real general\n3 3 7\n1 1 4\n1 2 1\n2 1 1\n2 2 0\n2 3 2\n3 2 2\n3 3 5\n")
+        deck = DECK.replace("generate: {problem: laplace2d, cells: 12}", "matrix: A.mtx").replace("preconditioner: sgs", "preconditioner: none")
+        deck = deck.replace("preconditioner: jacobi", "preconditioner: polynomial").replace(
+            "systems:\n", "  - {name: last, method: capstan_gmres, preconditioner: none, tolerance: 1e-6, max_iterations: 200}\nsystems:\n")
+        for ranks in (1, 2):
+            run = self.solve(deck, "--solver", "all", "--report", "r.json", "--history", "h.csv", ranks=ranks)
+            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+            report = json.loads((self.folder / "r.json").read_text())
+            self.assertFalse(report["converged"])
+            self.assertEqual([solve["converged"] for solve in report["solves"]], [True, False, True])
+            failure = report["solves"][1]["failure"]
+            self.assertRegex(failure, r"linear_solvers\[1\]\.preconditioner: .*cannot be built")
+            self.assertRegex(run.stdout.splitlines()[-1], r"^small with cg stopped: .*linear_solvers\[1\]\.preconditioner: ")
+        first = self.solve(deck, "--solver", "cg", "--report", "first.json")
+        self.assertEqual((first.returncode, first.stdout), (2, ""), "nothing was solved before")
+        self.assertFalse((self.folder / "first.json").exists())
+
     def test_the_table_shows_a_redirect(self):
         run = self.solve(DECK, variables={"CAPSTAN_OPTIONS": "redirect: {BLOCK GMRES: CAPSTAN GMRES}"})
         self.assertEqual(run.returncode, 0, run.stderr)
