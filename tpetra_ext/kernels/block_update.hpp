@@ -7,29 +7,41 @@
 /// columns are legal. Local to the process; asynchronous (small matrices may be changed by the host only after a
 /// fence); deterministic for the same shapes and number of threads; NaN and Inf propagate.
 /// The host path makes one pass; the generic path of updateAndGram reads V a second time.
-/// Source: steps (a), (c) and (e) of single-reduce block Gram-Schmidt ([low-sync], section 3).
+/// Source: steps (a) and (c) of single-reduce block Gram-Schmidt ([low-sync], section 3).
 
 #include <algorithm>
 
+#include "tpetra_ext/kernels/generic/row_solve.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
-#include "tpetra_ext/kernels/triangular_solve.hpp"
 
 namespace capstan::kernels {
 
 namespace detail {
 
-template <class Exec, class T>
-void updateOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
+/// V += sign Q R on one chunk; Q in the precision of V, or in single precision.
+template <class T>
+void updateBy(const ChunkKernels<T>& kernels, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
+              const MatrixRef<T>& V) {
+  kernels.update(chunk(Q), chunk(R), sign, chunk(V));
+}
+template <class T, class = std::enable_if_t<!std::is_same<T, float>::value>>
+void updateBy(const ChunkKernels<T>& kernels, const MatrixRef<const float>& Q, const MatrixRef<const T>& R, T sign,
+              const MatrixRef<T>& V) {
+  kernels.singleUpdate(chunk(Q), chunk(R), sign, chunk(V));
+}
+
+template <class Exec, class Entry, class T>
+void updateOn(HostPath, Queue<Exec>& queue, const MatrixRef<const Entry>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), sign, chunk(V.rowRange(first, rows)));
+    updateBy(kernels, Q.rowRange(first, rows), R, sign, V.rowRange(first, rows));
   });
 }
 
-template <class Exec, class T>
-void updateOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
+template <class Exec, class Entry, class T>
+void updateOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const Entry>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
   const MatrixRef<T> none{nullptr, V.rows, 0, 0};
   rowSolve<Exec, T>(queue, Q, none, nullptr, R, sign, V, nullptr);
@@ -90,37 +102,12 @@ void updateAndGramOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& 
   trailingGramOn(GenericPath(), queue, MatrixRef<const T>(V), 0, G);
 }
 
-template <class Exec, class T>
-void orthonormalizeOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
-                      const MatrixRef<const T>& S, const MatrixRef<T>& V, const MatrixRef<const T>& R,
-                      const MatrixRef<const T>& U) {
-  const MatrixRef<const T> rowsOfQ = R.block(0, Q.cols, 0, V.cols);
-  const MatrixRef<const T> rowsOfP = R.block(Q.cols, P.cols, 0, V.cols);
-  const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
-  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    const MatrixRef<T> p = P.rowRange(first, rows);
-    const MatrixRef<T> v = V.rowRange(first, rows);
-    kernels.solve(chunk(p), chunk(S));
-    kernels.update(chunk(Q.rowRange(first, rows)), chunk(rowsOfQ), T(-1), chunk(v));
-    kernels.update(chunk(MatrixRef<const T>(p)), chunk(rowsOfP), T(-1), chunk(v));
-    kernels.solve(chunk(v), chunk(U));
-  });
-}
-
-template <class Exec, class T>
-void orthonormalizeOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
-                      const MatrixRef<const T>& S, const MatrixRef<T>& V, const MatrixRef<const T>& R,
-                      const MatrixRef<const T>& U) {
-  rowSolve<Exec, T>(queue, Q, P, &S, R, T(-1), V, &U);
-}
-
 /// The checks and the call that update and accumulate share.
 template <class Path, class Exec, class ViewQ, class ViewR, class ViewV>
 void checkedUpdate(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, ScalarOf<ViewV> sign, const ViewV& V,
                    const char* kernel, const char* coefficients) {
   using T = ScalarOf<ViewV>;
-  const MatrixRef<const T> q = matrixRef<Exec>(Q, kernel, "Q");
+  const MatrixRef<const ScalarOf<ViewQ>> q = matrixRef<Exec>(Q, kernel, "Q");
   const MatrixRef<const T> r = matrixRef<Exec>(R, kernel, coefficients);
   const MatrixRef<T> v = matrixRef<Exec>(V, kernel, sign < 0 ? "V" : "X");
   requireShape(r, q.cols, v.cols, kernel, coefficients);
@@ -133,7 +120,7 @@ void checkedUpdate(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, ScalarOf<
 
 /// V <- V - Q R.
 ///
-/// \param Q n x k
+/// \param Q n x k, in the precision of V or in single precision
 /// \param R k x s
 /// \param V n x s, updated
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
@@ -165,7 +152,7 @@ void updateFrom(Queue<Exec>& queue, const ViewW& W, const ViewQ& Q, const ViewR&
 
 /// X <- X + Q Y, as the solution is updated from a Krylov basis.
 ///
-/// \param Q n x k
+/// \param Q n x k, in the precision of X or in single precision
 /// \param Y k x t
 /// \param X n x t, updated
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
@@ -194,39 +181,6 @@ void updateAndGram(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, const Vie
   if (v.cols == 0) return;
   detail::onPath<Path, Exec>("update and inner products",
                              [=, &queue](auto path) { detail::updateAndGramOn(path, queue, q, r, v, g); });
-}
-
-/// P <- P S^{-1}, then V <- (V - [Q P] R) U^{-1}, in one pass: lagged normalisation of the previous block, projection
-/// and normalisation of the new one.
-///
-/// \param Q n x k
-/// \param P n x p, the previous block, normalised in place; p = 0 is legal
-/// \param S p x p, upper triangular
-/// \param V n x s, orthonormalised in place
-/// \param R (k + p) x s, rows of Q first
-/// \param U s x s, upper triangular
-/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
-template <class Path = AutoPath, class Exec, class ViewQ, class ViewP, class ViewS, class ViewV, class ViewR,
-          class ViewU>
-void orthonormalize(Queue<Exec>& queue, const ViewQ& Q, const ViewP& P, const ViewS& S, const ViewV& V, const ViewR& R,
-                    const ViewU& U) {
-  using T = detail::ScalarOf<ViewV>;
-  const char* const kernel = "orthonormalize";
-  const detail::MatrixRef<const T> q = detail::matrixRef<Exec>(Q, kernel, "Q");
-  const detail::MatrixRef<T> p = detail::matrixRef<Exec>(P, kernel, "P");
-  const detail::MatrixRef<const T> s = detail::matrixRef<Exec>(S, kernel, "S");
-  const detail::MatrixRef<T> v = detail::matrixRef<Exec>(V, kernel, "V");
-  const detail::MatrixRef<const T> r = detail::matrixRef<Exec>(R, kernel, "R");
-  const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, kernel, "U");
-  const std::ptrdiff_t rows = v.cols > 0 ? v.rows : p.rows;
-  detail::requireRows(q, rows, kernel, "Q");
-  detail::requireRows(p, rows, kernel, "P");
-  detail::requireShape(s, p.cols, p.cols, kernel, "S");
-  detail::requireShape(r, q.cols + p.cols, v.cols, kernel, "R");
-  detail::requireShape(u, v.cols, v.cols, kernel, "U");
-  const detail::MatrixRef<T> target{v.data, rows, v.cols, v.stride};
-  detail::onPath<Path, Exec>("orthonormalize",
-                             [=, &queue](auto path) { detail::orthonormalizeOn(path, queue, q, p, s, target, r, u); });
 }
 
 }  // namespace capstan::kernels

@@ -70,6 +70,26 @@ void trailingGramOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& B
 }
 
 template <class Exec, class T>
+void trailingGramOn(HostPath, Queue<Exec>& queue, const MatrixRef<const float>& Q, const MatrixRef<const T>& W,
+                    int first, const MatrixRef<T>& C) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(W.rows, gramChunkRows);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(C.rows) * C.cols, kernels.lanes);
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
+    kernels.singleGram(chunk(Q.rowRange(firstRow, rows)), chunk(W.rowRange(firstRow, rows)), first, sums.slot(slot));
+  });
+  sums.fold();
+  writeTrailingGram(sums, Q.cols + first, C);
+}
+
+template <class Exec, class T>
+void trailingGramOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const float>& Q, const MatrixRef<const T>& W,
+                    int first, const MatrixRef<T>& C) {
+  const SingleColumnsFirst<T> both{Q, W, Q.cols + W.cols};
+  gramGeneric(queue, both, W.block(0, W.rows, first, W.cols - first), C, Q.cols + first);
+}
+
+template <class Exec, class T>
 void symmetricProductsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                          const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
@@ -91,6 +111,12 @@ template <class Exec, class T>
 void symmetricProductsOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                          const MatrixRef<T>& C) {
   gramGeneric(queue, X, Y, C, 0);
+}
+
+inline void requireTrailing(int first, int columns) {
+  if (first >= 0 && first <= columns) return;
+  throw std::invalid_argument("capstan::kernels::trailingGram: first is " + std::to_string(first) +
+                              ", must be in [0, " + std::to_string(columns) + "]");
 }
 
 }  // namespace detail
@@ -149,14 +175,33 @@ void trailingGram(Queue<Exec>& queue, const ViewB& B, int first, const ViewC& C)
   using T = detail::ScalarOf<ViewC>;
   const detail::MatrixRef<const T> b = detail::matrixRef<Exec>(B, "trailingGram", "B");
   const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "trailingGram", "C");
-  if (first < 0 || first > b.cols) {
-    throw std::invalid_argument("capstan::kernels::trailingGram: first is " + std::to_string(first) +
-                                ", must be in [0, " + std::to_string(b.cols) + "]");
-  }
+  detail::requireTrailing(first, b.cols);
   detail::requireShape(c, b.cols, b.cols - first, "trailingGram", "C");
   if (c.cols == 0) return;
   detail::onPath<Path, Exec>("inner products",
                              [=, &queue](auto path) { detail::trailingGramOn(path, queue, b, first, c); });
+}
+
+/// C = [Q W]^T W(:, first:end) in one pass over Q and W, Q in single precision, as the final columns of a basis may be
+/// stored; each symmetric pair of the trailing square is computed once. All sums are in the precision of W.
+///
+/// \param Q n x k, of float; k = 0 is legal
+/// \param W n x m
+/// \param first first trailing column, 0 <= first <= m
+/// \param C (k + m) x (m - first), overwritten; C(k + first:end, :) is exactly symmetric
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewQ, class ViewW, class ViewC>
+void trailingGram(Queue<Exec>& queue, const ViewQ& Q, const ViewW& W, int first, const ViewC& C) {
+  using T = detail::ScalarOf<ViewC>;
+  const detail::MatrixRef<const float> q = detail::matrixRef<Exec>(Q, "trailingGram", "Q");
+  const detail::MatrixRef<const T> w = detail::matrixRef<Exec>(W, "trailingGram", "W");
+  const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "trailingGram", "C");
+  detail::requireTrailing(first, w.cols);
+  detail::requireRows(q, w.rows, "trailingGram", "Q");
+  detail::requireShape(c, q.cols + w.cols, w.cols - first, "trailingGram", "C");
+  if (c.cols == 0) return;
+  detail::onPath<Path, Exec>("inner products",
+                             [=, &queue](auto path) { detail::trailingGramOn(path, queue, q, w, first, c); });
 }
 
 }  // namespace capstan::kernels

@@ -23,7 +23,7 @@ template <class Exec, class T>
 void triangularSolveOn(GenericPath, Queue<Exec>& queue, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
   const MatrixRef<T> none{nullptr, V.rows, 0, 0};
   const MatrixRef<const T> noCoefficients{nullptr, 0, V.cols, 0};
-  rowSolve<Exec, T>(queue, none, none, nullptr, noCoefficients, T(1), V, &U);
+  rowSolve<Exec, T>(queue, MatrixRef<const T>(none), none, nullptr, noCoefficients, T(1), V, &U);
 }
 
 }  // namespace detail

@@ -25,8 +25,8 @@
 #include "cublas.hpp"
 #include "stream.hpp"
 #include "tpetra_ext/kernels/base/instruction_set.hpp"
-#include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
+#include "tpetra_ext/kernels/orthonormalize.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "worker.hpp"
 

@@ -7,21 +7,33 @@
 
 namespace capstan::kernels::detail {
 
+/// The columns of [Q W], Q in single precision, as those of one matrix.
+template <class T>
+struct SingleColumnsFirst {
+  MatrixRef<const float> Q;
+  MatrixRef<const T> W;
+  int cols = 0;  ///< of both
+
+  KOKKOS_INLINE_FUNCTION T operator()(std::ptrdiff_t row, int column) const {
+    return column < Q.cols ? T(Q(row, column)) : W(row, column - Q.cols);
+  }
+};
+
 /// Tiles of M columns of X by N of Y. A tile over the edge repeats the last column and drops the result.
 ///
 /// With symmetricFrom >= 0, X(:, symmetricFrom:end)^T Y is known to be symmetric, or its first columns are where Y has
 /// more: tiles below the diagonal of that square are left out and mirrored when written.
-template <class T, int M, int N>
+template <class T, int M, int N, class Left = MatrixRef<const T>>
 struct GramTiles {
   static constexpr int size = M * N;
-  MatrixRef<const T> X;
+  Left X;
   MatrixRef<const T> Y;
   MatrixRef<T> C;
   int symmetricFrom;
   int tileRows;
   int tileCols;
 
-  GramTiles(const MatrixRef<const T>& x, const MatrixRef<const T>& y, const MatrixRef<T>& c, int symmetric)
+  GramTiles(const Left& x, const MatrixRef<const T>& y, const MatrixRef<T>& c, int symmetric)
       : X(x), Y(y), C(c), symmetricFrom(symmetric), tileRows((x.cols + M - 1) / M), tileCols((y.cols + N - 1) / N) {}
 
   KOKKOS_INLINE_FUNCTION int count() const { return tileRows * tileCols; }
@@ -51,16 +63,16 @@ struct GramTiles {
 };
 
 /// C = X^T Y, or with symmetricFrom >= 0 its symmetric form, see GramTiles.
-template <class Exec, class T>
-void gramGeneric(Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y, const MatrixRef<T>& C,
+template <class Exec, class Left, class T>
+void gramGeneric(Queue<Exec>& queue, const Left& X, const MatrixRef<const T>& Y, const MatrixRef<T>& C,
                  int symmetricFrom) {
   if (X.cols == 0 || Y.cols == 0) return;
   if (Y.cols == 1) {
-    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 8, 1>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, Y.rows, GramTiles<T, 8, 1, Left>(X, Y, C, symmetricFrom));
   } else if ((Y.cols + 4) / 5 * 5 <= (Y.cols + 3) / 4 * 4) {  // the width that repeats fewer columns
-    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 6, 5>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, Y.rows, GramTiles<T, 6, 5, Left>(X, Y, C, symmetricFrom));
   } else {
-    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 6, 4>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, Y.rows, GramTiles<T, 6, 4, Left>(X, Y, C, symmetricFrom));
   }
 }
 

@@ -88,6 +88,13 @@ struct ChunkKernels {
   void (*multiplyRows)(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to);
   /// Entry j + i * X.cols of `packed` = X(i, j).
   void (*packRows)(ChunkMatrix<const T> X, T* packed);
+  /// Entry i + j * (Q.cols + W.cols) += ([Q W]^T W(:, first:end))(i, j), of the trailing square only the upper
+  /// triangle.
+  void (*singleGram)(ChunkMatrix<const float> Q, ChunkMatrix<const T> W, int first, T* sums);
+  /// V += sign Q R.
+  void (*singleUpdate)(ChunkMatrix<const float> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V);
+  /// to = from in single precision, zero where that is below the smallest normal number.
+  void (*round)(ChunkMatrix<const T> from, ChunkMatrix<float> to);
 };
 
 /// The table of this process, see instructionSet(). Local. \throws std::invalid_argument as that does.

@@ -23,13 +23,22 @@ struct Entries {
   static void innerProducts(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums) {
     innerProductsChunk<T>(ref(X), ref(Y), sums);
   }
-  static void trailingGram(ChunkMatrix<const T> B, int first, T* sums) { trailingGramChunk<T>(ref(B), first, sums); }
+  static void trailingGram(ChunkMatrix<const T> B, int first, T* sums) {
+    trailingGramChunk<T>(ref(B), first, sums, B.cols);
+  }
+  static void singleGram(ChunkMatrix<const float> Q, ChunkMatrix<const T> W, int first, T* sums) {
+    singleGramChunk<T>(ref(Q), ref(W), first, sums);
+  }
   static void upperProducts(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums) {
     upperProductsChunk<T>(ref(X), ref(Y), sums);
   }
   static void update(ChunkMatrix<const T> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V) {
     updateChunk<T>(ref(Q), ref(R), sign, ref(V));
   }
+  static void singleUpdate(ChunkMatrix<const float> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V) {
+    updateByColumnGroups<T>(ref(Q), ref(R), sign, ref(V));
+  }
+  static void round(ChunkMatrix<const T> from, ChunkMatrix<float> to) { roundChunk<T>(ref(from), ref(to)); }
   static void solve(ChunkMatrix<T> V, ChunkMatrix<const T> U) { solveChunk<T>(ref(V), ref(U)); }
   static void packRows(ChunkMatrix<const T> X, T* packed) { packRowsChunk<T>(ref(X), packed); }
 };
@@ -52,7 +61,10 @@ constexpr ChunkKernels<T> makeTable() {
           &scaleChunk<T>,
           &scaledAxpbyChunk<T>,
           &multiplyRowsChunk<T>,
-          &Entries<T>::packRows};
+          &Entries<T>::packRows,
+          &Entries<T>::singleGram,
+          &Entries<T>::singleUpdate,
+          &Entries<T>::round};
 }
 
 // Constants: nothing of this instruction set runs when the library is loaded.

@@ -18,7 +18,8 @@ constexpr int gramTileRows(int width) {
 
 /// Sums are kept as registers are: entry k of `total` is the Pack<T>::width scalars from total + k * width on.
 ///
-/// sums(i, j) += x_i^T y_j for M columns of X and N of Y; with `Triangle` X = Y and only i <= j is computed.
+/// sums(i, j) += x_i^T y_j for M columns of X and N of Y; with `Triangle` X = Y and only i <= j is computed. Entries of
+/// X, of precision S, may be shorter than those of Y.
 template <class T, int M, int N, bool Triangle>
 CAPSTAN_INLINE void gramStep(const Pack<T> (&x)[M], const Pack<T> (&y)[N], Pack<T> (&sums)[N][M]) {
   CAPSTAN_UNROLL
@@ -30,11 +31,11 @@ CAPSTAN_INLINE void gramStep(const Pack<T> (&x)[M], const Pack<T> (&y)[N], Pack<
   }
 }
 
-template <class T, int M, int N, bool Triangle>
-void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
+template <class T, int M, int N, bool Triangle, class S>
+void gramTile(const MatrixRef<const S>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
               std::ptrdiff_t totalStride) {
   constexpr int width = Pack<T>::width;
-  const T* x[M];
+  const S* x[M];
   const T* y[N];
   for (int i = 0; i < M; ++i) x[i] = X.column(i0 + i);
   for (int j = 0; j < N; ++j) y[j] = Y.column(j0 + j);
@@ -70,8 +71,8 @@ void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, 
 }
 
 /// Turns the run-time number of X's columns into the compile-time one of the tile.
-template <class T, int N, int M = gramTileRows(N)>
-void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
+template <class T, int N, int M = gramTileRows(N), class S>
+void gramTileRowsDispatch(int m, const MatrixRef<const S>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
                           std::ptrdiff_t totalStride) {
   if (m == M) {
     gramTile<T, M, N, false>(X, i0, Y, j0, total, totalStride);
@@ -81,8 +82,8 @@ void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const Matr
 }
 
 /// One column block of Y of run-time width n against columns [i0, i0 + count) of X.
-template <class T, int N = gramBlockWidth>
-void gramColumnBlock(int n, const MatrixRef<const T>& X, int i0, int count, const MatrixRef<const T>& Y, int j0,
+template <class T, int N = gramBlockWidth, class S>
+void gramColumnBlock(int n, const MatrixRef<const S>& X, int i0, int count, const MatrixRef<const T>& Y, int j0,
                      T* total, std::ptrdiff_t totalStride) {
   if (n == N) {
     for (int i = 0; i < count; i += gramTileRows(N)) {
@@ -121,9 +122,10 @@ void innerProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y
   }
 }
 
-/// total += B^T B(:, first:end) of one chunk; of the trailing square only the upper triangle is computed.
+/// total += B^T B(:, first:end) of one chunk; of the trailing square only the upper triangle is computed. (i, j) is
+/// entry i + j * stride of `total`.
 template <class T>
-void trailingGramChunk(const MatrixRef<const T>& B, int first, T* total) {
+void trailingGramChunk(const MatrixRef<const T>& B, int first, T* total, std::ptrdiff_t stride) {
   const int trailing = B.cols - first;
   const ColumnBlocks blocks(trailing, gramBlockWidth);
   if (blocks.count == 0) return;
@@ -135,15 +137,32 @@ void trailingGramChunk(const MatrixRef<const T>& B, int first, T* total) {
       if (i >= limit) continue;
       const int count = limit - i < group ? limit - i : group;
       const int j = blocks.begin(block);
-      gramColumnBlock<T>(blocks.width(block), B, i, count, B, first + j,
-                         total + std::ptrdiff_t(j) * B.cols * Pack<T>::width, B.cols);
+      gramColumnBlock<T>(blocks.width(block), B, i, count, B, first + j, total + j * stride * Pack<T>::width, stride);
     }
   }
   for (int block = 0; block < blocks.count; ++block) {
     const int j = blocks.begin(block);
-    gramTriangle<T>(blocks.width(block), B, first + j, B, first + j,
-                    total + (std::ptrdiff_t(j) * B.cols + first + j) * Pack<T>::width, B.cols);
+    gramTriangle<T>(blocks.width(block), B, first + j, B, first + j, total + (j * stride + first + j) * Pack<T>::width,
+                    stride);
   }
+}
+
+/// total += [Q W]^T W(:, first:end) of one chunk, Q in single precision; of the trailing square only the upper triangle
+/// is computed. (i, j) is entry i + j * (Q.cols + W.cols) of `total`.
+template <class T>
+void singleGramChunk(const MatrixRef<const float>& Q, const MatrixRef<const T>& W, int first, T* total) {
+  const ColumnBlocks blocks(W.cols - first, gramBlockWidth);
+  if (blocks.count == 0) return;
+  const std::ptrdiff_t stride = std::ptrdiff_t(Q.cols) + W.cols;
+  const int group = gramTileRows(blocks.width(blocks.count - 1));
+  for (int i = 0; i < Q.cols; i += group) {
+    const int count = Q.cols - i < group ? Q.cols - i : group;
+    for (int block = 0; block < blocks.count; ++block) {
+      const int j = blocks.begin(block);
+      gramColumnBlock<T>(blocks.width(block), Q, i, count, W, first + j, total + j * stride * Pack<T>::width, stride);
+    }
+  }
+  trailingGramChunk<T>(W, first, total + std::ptrdiff_t(Q.cols) * Pack<T>::width, stride);
 }
 
 /// total += X^T Y of one chunk, where (i, j) with i > j is not asked for: below the diagonal there are some numbers.

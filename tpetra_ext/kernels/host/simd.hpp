@@ -149,6 +149,26 @@ struct Pack {
     for (int i = 0; i < count; ++i) lanes[i] = from[i];
     return load(lanes);
   }
+  /// The same of numbers of another precision.
+  template <class S>
+  static CAPSTAN_INLINE Pack load(const S* from) {
+    Pack pack;
+#if defined(__GNUC__) && !defined(__CUDACC__)
+    typedef S Given __attribute__((vector_size(width * sizeof(S))));
+    Given given;
+    std::memcpy(&given, from, sizeof(given));
+    pack.value = __builtin_convertvector(given, typename NativeVector<T>::Type);
+#else
+    for (int i = 0; i < width; ++i) pack.value.lane[i] = T(from[i]);
+#endif
+    return pack;
+  }
+  template <class S>
+  static CAPSTAN_INLINE Pack loadPart(const S* from, int count) {
+    T lanes[width] = {};
+    for (int i = 0; i < count; ++i) lanes[i] = T(from[i]);
+    return load(lanes);
+  }
   static CAPSTAN_INLINE Pack fill(T scalar) {
     Pack pack;
     pack.value = NativeVector<T>::fill(scalar);

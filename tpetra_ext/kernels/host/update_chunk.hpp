@@ -17,11 +17,12 @@ constexpr int updateTileDepth(int width) {
   return width == 1 ? 6 : (width == 2 ? 4 : 3);
 }
 
-template <class T, int M, int N>
-void updateTile(const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V,
+/// Entries of Q, of precision S, may be shorter than those of V.
+template <class T, int M, int N, class S>
+void updateTile(const MatrixRef<const S>& Q, int i0, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V,
                 int j0) {
   constexpr int width = Pack<T>::width;
-  const T* q[M];
+  const S* q[M];
   T* v[N];
   Pack<T> coefficient[N][M];
   for (int i = 0; i < M; ++i) q[i] = Q.column(i0 + i);
@@ -56,8 +57,8 @@ void updateTile(const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R
   }
 }
 
-template <class T, int N, int M = updateTileDepth(N)>
-void updateTileDispatch(int m, const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R, T sign,
+template <class T, int N, int M = updateTileDepth(N), class S>
+void updateTileDispatch(int m, const MatrixRef<const S>& Q, int i0, const MatrixRef<const T>& R, T sign,
                         const MatrixRef<T>& V, int j0) {
   if (m == M) {
     updateTile<T, M, N>(Q, i0, R, sign, V, j0);
@@ -66,8 +67,8 @@ void updateTileDispatch(int m, const MatrixRef<const T>& Q, int i0, const Matrix
   }
 }
 
-template <class T, int N = updateBlockWidth>
-void updateColumnBlock(int n, const MatrixRef<const T>& Q, int i0, int count, const MatrixRef<const T>& R, T sign,
+template <class T, int N = updateBlockWidth, class S>
+void updateColumnBlock(int n, const MatrixRef<const S>& Q, int i0, int count, const MatrixRef<const T>& R, T sign,
                        const MatrixRef<T>& V, int j0) {
   if (n == N) {
     for (int i = 0; i < count; i += updateTileDepth(N)) {
@@ -80,8 +81,8 @@ void updateColumnBlock(int n, const MatrixRef<const T>& Q, int i0, int count, co
 }
 
 /// V += sign Q R on one chunk, V narrow: groups of Q's columns pass by while V is in the first-level cache.
-template <class T>
-void updateByColumnGroups(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
+template <class T, class S>
+void updateByColumnGroups(const MatrixRef<const S>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
   const ColumnBlocks blocks(V.cols, updateBlockWidth);
   if (blocks.count == 0) return;
   const int group = updateTileDepth(blocks.width(blocks.count - 1));
@@ -100,6 +101,22 @@ void updateChunk(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sig
   if (V.cols > updateBlockWidth) done = updateByRowTiles<T>(Q, R, sign, V);
   if (done < V.rows) {
     updateByColumnGroups<T>(Q.rowRange(done, V.rows - done), R, sign, V.rowRange(done, V.rows - done));
+  }
+}
+
+/// to = what single precision has of `from`, on one chunk. Numbers smaller than its normal ones become zero: products
+/// with others would take many times longer.
+template <class T>
+void roundChunk(const MatrixRef<const T>& from, const MatrixRef<float>& to) {
+  constexpr T smallest = T(1.17549435082228750797e-38);
+  for (int j = 0; j < to.cols; ++j) {
+    const T* const given = from.column(j);
+    float* const rounded = to.column(j);
+    CAPSTAN_INDEPENDENT
+    for (std::ptrdiff_t i = 0; i < to.rows; ++i) {
+      const bool tiny = given[i] < smallest && given[i] > -smallest;
+      rounded[i] = static_cast<float>(tiny ? T(0) : given[i]);
+    }
   }
 }
 

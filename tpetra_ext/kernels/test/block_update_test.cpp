@@ -1,9 +1,8 @@
 /// \file
 /// update, accumulate, updateAndGram, orthonormalize and triangularSolve against long double.
 
-#include "tpetra_ext/kernels/block_update.hpp"
-
 #include "support.hpp"
+#include "tpetra_ext/kernels/orthonormalize.hpp"
 
 namespace capstan::kernels::test {
 

@@ -5,9 +5,9 @@
 #include <thread>
 #include <vector>
 
-#include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/host/task_scope.hpp"
+#include "tpetra_ext/kernels/orthonormalize.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/test/sparse_case.hpp"
 
