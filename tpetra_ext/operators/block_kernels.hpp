@@ -21,17 +21,17 @@
 
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
-#include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
+#include "tpetra_ext/kernels/orthonormalize.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
-#include "tpetra_ext/kernels/triangular_solve.hpp"
 #include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/coefficient_staging.hpp"
 #include "tpetra_ext/operators/counted_passes.hpp"
 #include "tpetra_ext/operators/entry_kernels.hpp"
 #include "tpetra_ext/operators/vector_sweep.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/single_columns.hpp"
 
 namespace capstan {
 
@@ -43,15 +43,15 @@ class BlockKernels {
   using MultiVector = typename Types::MultiVector;
   using ExecutionSpace = typename Types::ExecutionSpace;
   using HostMatrix = Teuchos::SerialDenseMatrix<int, Scalar>;
+  using Singles = SingleColumns<Types>;
 
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
-    const LocalWork work;
     const auto from = detail::readable(q);
-    const auto to = detail::writable(v);
-    detail::countUpdate(*from, *to, *to);
-    kernels::update(queue_, *from, *staged(r), *to);
+    updateBy(*from, r, v);
   }
+  /// The same, Q in single precision.
+  void update(const Singles& q, const HostMatrix& r, MultiVector& v) { updateBy(q, r, v); }
 
   /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
   void updateFrom(const MultiVector& w, const MultiVector& q, const HostMatrix& r, MultiVector& v) {
@@ -64,12 +64,11 @@ class BlockKernels {
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
-    const LocalWork work;
     const auto from = detail::readable(q);
-    const auto to = detail::writable(x);
-    detail::countUpdate(*from, *to, *to);
-    kernels::accumulate(queue_, *from, *staged(y), *to);
+    accumulateBy(*from, y, x);
   }
+  /// The same, Q in single precision.
+  void accumulate(const Singles& q, const HostMatrix& y, MultiVector& x) { accumulateBy(q, y, x); }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
@@ -95,6 +94,29 @@ class BlockKernels {
     const LocalWork work;
     detail::countOrthonormalize(qView, pView, *block);
     kernels::orthonormalize(queue_, qView, pView, *staged(s), *block, *staged(r), *staged(u));
+  }
+
+  /// The same with Q in single precision, from where P, if it is not null, goes to `single`, too.
+  void orthonormalize(const Singles& q, MultiVector* p, const HostMatrix& s, const Singles& single, MultiVector& v,
+                      const HostMatrix& r, const HostMatrix& u) {
+    const auto block = detail::writable(v);
+    const LocalWork work;
+    if (p == nullptr) {
+      const auto none = detail::noColumns(*block);
+      detail::countOrthonormalize(q, none, *block);
+      return kernels::orthonormalize(queue_, q, none, *staged(s), *block, *staged(r), *staged(u));
+    }
+    const auto before = detail::writable(*p);
+    detail::countOrthonormalize(q, *before, *block, &single);
+    kernels::orthonormalize(queue_, q, *before, *staged(s), single, *block, *staged(r), *staged(u));
+  }
+
+  /// `to` = what single precision has of `from`, of as many columns.
+  void round(const MultiVector& from, const Singles& to) {
+    const LocalWork work;
+    const auto given = detail::readable(from);
+    detail::countRound(*given, to);
+    kernels::round(queue_, *given, to);
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order: VectorUpdate, ScaledUpdate.
@@ -219,6 +241,22 @@ class BlockKernels {
   };
   static HeldUpdate held(const VectorUpdate<MultiVector>& op) { return HeldUpdate(op); }
   static HeldScaledUpdate held(const ScaledUpdate<MultiVector>& op) { return HeldScaledUpdate(op); }
+
+  template <class Q>
+  void updateBy(const Q& q, const HostMatrix& r, MultiVector& v) {
+    const LocalWork work;
+    const auto to = detail::writable(v);
+    detail::countUpdate(q, *to, *to);
+    kernels::update(queue_, q, *staged(r), *to);
+  }
+
+  template <class Q>
+  void accumulateBy(const Q& q, const HostMatrix& y, MultiVector& x) {
+    const LocalWork work;
+    const auto to = detail::writable(x);
+    detail::countUpdate(q, *to, *to);
+    kernels::accumulate(queue_, q, *staged(y), *to);
+  }
 
   template <class... Updates>
   void sweepHeld(std::size_t rows, const Updates&... updates) {

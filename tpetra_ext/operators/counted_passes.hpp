@@ -29,9 +29,9 @@ void countUpdate(const Q& q, const From& w, const To& v) {
   pass.flops(2 * q.extent(1) * v.extent(1));
 }
 
-/// p = p s^{-1}, v = (v - [q p] r) u^{-1}, with triangular s and u.
-template <class Q, class Tall>
-void countOrthonormalize(const Q& q, const Tall& p, const Tall& v) {
+/// p = p s^{-1}, v = (v - [q p] r) u^{-1}, with triangular s and u. \param single where p goes to, too; null: nowhere
+template <class Q, class Tall, class Single = Q>
+void countOrthonormalize(const Q& q, const Tall& p, const Tall& v, const Single* single = nullptr) {
   VectorPass pass(v.extent(0));
   if (!pass.counts()) return;
   pass.readsAll(q);
@@ -41,6 +41,14 @@ void countOrthonormalize(const Q& q, const Tall& p, const Tall& v) {
     pass.flops(block->extent(1) * block->extent(1));
   }
   pass.flops(2 * (q.extent(1) + p.extent(1)) * v.extent(1));
+  if (single != nullptr) pass.writesAll(*single);
+}
+
+template <class From, class To>
+void countRound(const From& from, const To& to) {
+  VectorPass pass(to.extent(0));
+  pass.readsAll(from);
+  pass.writesAll(to);
 }
 
 /// So many flops an entry.

@@ -41,6 +41,7 @@ class LocalProducts {
   using ExecutionSpace = typename Types::ExecutionSpace;
   using Queue = kernels::Queue<ExecutionSpace>;
   using Slot = typename Batch::Slot;
+  using Singles = SingleColumns<Types>;
   using Memory = LentMemory<Scalar, typename Batch::PinnedSpace>;
   using Piece = typename Memory::Piece;
 
@@ -55,7 +56,7 @@ class LocalProducts {
   Slot addSum(const MultiVector& x);
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
   Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
-  Slot addTrailingGram(const MultiVector& B, int first);
+  Slot addTrailingGram(const Singles& Q, const MultiVector& B, int first);
   Slot addValue(Scalar value);
   Slot addRoom(int numbers);
 
@@ -83,8 +84,9 @@ class LocalProducts {
   /// Operands by their number.
   struct Block {
     std::size_t X, Y;
-    int first;  // noGram: X^T Y; else X^T X(:, first:end)
+    int first;  // noGram: X^T Y; else [Q X]^T X(:, first:end)
     Slot slot;
+    Singles Q = {};  // columns in single precision; no columns: none
   };
   struct Column {
     std::size_t operand, number;
@@ -286,19 +288,23 @@ auto LocalProducts<Types>::addBlocks(const MultiVector& X, const MultiVector& Y,
 }
 
 template <class Types>
-auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> Slot {
+auto LocalProducts<Types>::addTrailingGram(const Singles& Q, const MultiVector& B, int first) -> Slot {
   requireOperands("trailingGram", B, B);
+  if (Q.extent(1) > 0 && Q.extent(0) != B.getLocalLength()) {
+    throw operandError("trailingGram", "the columns in single precision have " + std::to_string(Q.extent(0)) +
+                                           " rows, the others " + std::to_string(B.getLocalLength()));
+  }
   const int columns = static_cast<int>(B.getNumVectors());
   if (first < 0 || first > columns) {
     throw operandError("trailingGram",
                        "first column " + std::to_string(first) + " is outside 0.." + std::to_string(columns));
   }
-  const Slot slot =
-      addSlot(static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first), B.isDistributed());
+  const Slot slot = addSlot(Q.extent(1) + static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first),
+                            B.isDistributed());
   if (slot.rows == 0 || slot.cols == 0) return slot;
   operands_.beginCall();
   const std::size_t block = operands_.enter(B);
-  blocks_.push_back({block, block, first, slot});
+  blocks_.push_back({block, block, first, slot, Q});
   return slot;
 }
 
@@ -357,6 +363,8 @@ void LocalProducts<Types>::launchBlocks(const Views& views, const Piece& message
       kernels::symmetricProducts(queue_, X, Y, C);
     } else if (block.first == noGram) {
       kernels::innerProducts(queue_, X, Y, C);
+    } else if (block.Q.extent(1) > 0) {
+      kernels::trailingGram(queue_, block.Q, X, block.first, C);
     } else {
       kernels::trailingGram(queue_, X, block.first, C);
     }
@@ -367,6 +375,7 @@ void LocalProducts<Types>::launchBlocks(const Views& views, const Piece& message
 template <class Types>
 void LocalProducts<Types>::count(const Block& block, const Views& views) {
   VectorPass pass(views[block.X].extent(0));
+  pass.readsAll(block.Q);
   pass.readsAll(views[block.X]);
   if (block.first == noGram) pass.readsAll(views[block.Y]);
   const auto rows = static_cast<std::size_t>(block.slot.rows), cols = static_cast<std::size_t>(block.slot.cols);

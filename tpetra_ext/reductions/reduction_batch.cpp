@@ -172,7 +172,13 @@ auto ReductionBatch<Types>::symmetricProducts(const MultiVector& X, const MultiV
 template <class Types>
 auto ReductionBatch<Types>::trailingGram(const MultiVector& B, int first) -> Slot {
   impl_->requireCollecting("trailingGram");
-  return impl_->products.addTrailingGram(B, first);
+  return impl_->products.addTrailingGram(SingleColumns<Types>(), B, first);
+}
+
+template <class Types>
+auto ReductionBatch<Types>::trailingGram(const SingleColumns<Types>& Q, const MultiVector& B, int first) -> Slot {
+  impl_->requireCollecting("trailingGram");
+  return impl_->products.addTrailingGram(Q, B, first);
 }
 
 template <class Types>

@@ -12,6 +12,7 @@
 
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
+#include "tpetra_ext/single_columns.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -116,6 +117,9 @@ class ReductionBatch {
 
   /// B^T B(:, first:end): cols(B) x (cols(B) - first), B read once.
   Slot trailingGram(const MultiVector& B, int first);
+
+  /// [Q B]^T B(:, first:end), Q in single precision: (cols(Q) + cols(B)) x (cols(B) - first), Q and B read once.
+  Slot trailingGram(const SingleColumns<Types>& Q, const MultiVector& B, int first);
 
   /// A number of which every rank gives its part; 1 x 1.
   Slot value(Scalar localContribution);

@@ -27,16 +27,18 @@ void VectorPass::flops(std::size_t ofRow) {
   if (counts()) work_->flops_ += static_cast<long long>(ofRow) * rows_;
 }
 
-void VectorPass::reads(const void* column) {
+void VectorPass::reads(const void* column, bool single) {
   if (!counts() || has(work_->read_, column) || has(work_->written_, column)) return;
   work_->read_.push_back(column);
-  work_->entries_ += rows_;
+  adds(single);
 }
 
-void VectorPass::writes(const void* column) {
+void VectorPass::writes(const void* column, bool single) {
   if (!counts() || has(work_->written_, column)) return;
   work_->written_.push_back(column);
-  work_->entries_ += rows_;
+  adds(single);
 }
+
+void VectorPass::adds(bool single) { (single ? work_->singles_ : work_->entries_) += rows_; }
 
 }  // namespace capstan

@@ -8,10 +8,12 @@
 /// - A vector is read once in a pass over memory, and written once; one that the pass has written is not read from
 ///   memory any more.
 /// - A factor of 1 or -1 is no flop. A term with factor 0 that the kernel does not read is nothing.
+/// - What is stored in single precision is counted apart.
 /// - A copy is a vector read and one written. Sums over a vector that travel with an exchange, products with A and M,
 ///   and what Tpetra does itself are not counted.
 
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace capstan {
@@ -21,16 +23,22 @@ class VectorWork {
  public:
   void enable(bool on) { enabled_ = on; }
   bool enabled() const { return enabled_; }
-  void clear() { flops_ = entries_ = 0; }
+  void clear() { flops_ = entries_ = singles_ = 0; }
   /// Of all local rows together.
   long long flops() const { return flops_; }
   /// Read and written, of all local rows together.
   long long entries() const { return entries_; }
+  /// The same in single precision.
+  long long singles() const { return singles_; }
+  /// Of both.
+  double bytes() const {
+    return static_cast<double>(entries_) * sizeof(double) + static_cast<double>(singles_) * sizeof(float);
+  }
 
  private:
   friend class VectorPass;
   bool enabled_ = false;
-  long long flops_ = 0, entries_ = 0;
+  long long flops_ = 0, entries_ = 0, singles_ = 0;
   std::vector<const void*> read_, written_;  ///< columns of the pass that is being counted
 };
 
@@ -47,16 +55,16 @@ class VectorPass {
   /// The flops of a row.
   void flops(std::size_t ofRow);
   /// A column of the pass, by its address.
-  void reads(const void* column);
-  void writes(const void* column);
+  void reads(const void* column, bool single = false);
+  void writes(const void* column, bool single = false);
   /// The columns of a view of rank 2, LayoutLeft.
   template <class Block>
   void readsAll(const Block& block) {
-    for (std::size_t j = 0; j < columnsOf(block); ++j) reads(block.data() + j * block.stride(1));
+    for (std::size_t j = 0; j < columnsOf(block); ++j) reads(block.data() + j * block.stride(1), isSingle<Block>);
   }
   template <class Block>
   void writesAll(const Block& block) {
-    for (std::size_t j = 0; j < columnsOf(block); ++j) writes(block.data() + j * block.stride(1));
+    for (std::size_t j = 0; j < columnsOf(block); ++j) writes(block.data() + j * block.stride(1), isSingle<Block>);
   }
   /// z = a x + b y + c w; terms whose factor b or c is zero are not read.
   template <class Scalar>
@@ -78,6 +86,9 @@ class VectorPass {
   }
 
  private:
+  template <class Block>
+  static constexpr bool isSingle = std::is_same_v<typename Block::non_const_value_type, float>;
+  void adds(bool single);
   template <class Block>
   std::size_t columnsOf(const Block& block) const {
     return counts() ? block.extent(1) : 0;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tpetra_ext/operators/matrix_sample.hpp"
@@ -152,6 +153,93 @@ TEST(BlockKernels, CountWhatTheyDoToARow) {
   EXPECT_EQ(of([&] { kernels.axpby(2, x, 1, y); }), (RowWork{2, 3}));
   EXPECT_EQ(of([&] { kernels.axpby(-1, x, 0, y); }), (RowWork{0, 2}));
   EXPECT_EQ(of([&] { kernels.recur(2, x, 3, y, 0, y); }), (RowWork{3, 3}));
+}
+
+/// The same columns in single precision.
+SingleColumns<Types> singlesOf(Kernels& kernels, const MultiVector& q) {
+  SingleColumns<Types> singles("singles", q.getLocalLength(), q.getNumVectors());
+  kernels.round(q, singles);
+  return singles;
+}
+
+/// The numbers are whole: what is stored in single precision is as good.
+TEST(BlockKernels, TakeColumnsInSinglePrecision) {
+  for (const std::size_t rows : {std::size_t{0}, std::size_t{20 + static_cast<std::size_t>(world()->getRank())}}) {
+    const MapPtr map = mapOfLocal(rows);
+    const MultiVector q = filled(map, 4, 1);
+    Kernels kernels;
+    const auto singles = singlesOf(kernels, q);
+    const HostMatrix r = numbered(4, 2, 0), all = numbered(7, 2, 0);
+    HostMatrix s(3, 3), u(2, 2);
+    for (int i = 0; i < 3; ++i) s(i, i) = 2;
+    for (int i = 0; i < 2; ++i) u(i, i) = 4;
+    const auto expectSame = [&](const auto& use) {
+      MultiVector p = filled(map, 3, 2), v = filled(map, 2, 3), twinP = filled(map, 3, 2), twin = filled(map, 2, 3);
+      use(q, p, v);
+      use(singles, twinP, twin);
+      capstan::kernels::fence(kernels.queue());
+      v.update(1, twin, -1);
+      p.update(1, twinP, -1);
+      Teuchos::Array<Scalar> difference(2), ofP(3);
+      v.normInf(difference());
+      p.normInf(ofP());
+      EXPECT_EQ(difference[0] + difference[1] + ofP[0] + ofP[1] + ofP[2], 0);
+    };
+    expectSame([&](const auto& basis, auto&, auto& v) { kernels.update(basis, r, v); });
+    expectSame([&](const auto& basis, auto&, auto& v) { kernels.accumulate(basis, r, v); });
+    SingleColumns<Types> roundedP("P", rows, 3);
+    expectSame([&](const auto& basis, auto& p, auto& v) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(basis)>, MultiVector>) {
+        kernels.orthonormalize(&basis, &p, s, v, all, u);
+      } else {
+        kernels.orthonormalize(basis, &p, s, roundedP, v, all, u);
+        capstan::kernels::fence(kernels.queue());
+        const auto expected = singlesOf(kernels, p);
+        capstan::kernels::fence(kernels.queue());
+        const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), roundedP);
+        const auto wanted = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
+        for (std::size_t j = 0; j < 3; ++j) {
+          for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(found(i, j), wanted(i, j));
+        }
+      }
+    });
+    expectSame([&](const auto& basis, auto&, auto& v) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(basis)>, MultiVector>) {
+        kernels.orthonormalize(&basis, nullptr, HostMatrix(), v, r, u);
+      } else {
+        kernels.orthonormalize(basis, nullptr, HostMatrix(), roundedP, v, r, u);
+      }
+    });
+  }
+}
+
+TEST(BlockKernels, CountWhatIsInSinglePrecisionApart) {
+  const MapPtr map = mapOfLocal(20);
+  const MultiVector q = filled(map, 4, 1), w = filled(map, 3, 4);
+  MultiVector p = filled(map, 3, 2), v = filled(map, 2, 3);
+  Kernels kernels;
+  const auto singles = singlesOf(kernels, q);
+  const SingleColumns<Types> roundedP("P", 20, 3);
+  HostMatrix s(3, 3), u(2, 2);
+  for (int i = 0; i < 3; ++i) s(i, i) = 1;
+  for (int i = 0; i < 2; ++i) u(i, i) = 2;
+  const auto expect = [](RowWork work, long long ofSingles, const auto& use) {
+    EXPECT_EQ(countedInARow(20, use), work);
+    EXPECT_EQ(vectorWork().singles(), 20 * ofSingles);
+    EXPECT_EQ(vectorWork().bytes(), 20.0 * static_cast<double>(8 * work.entries + 4 * ofSingles));
+  };
+  expect({16, 4}, 4, [&] { kernels.update(singles, numbered(4, 2, 0), v); });
+  expect({16, 4}, 4, [&] { kernels.accumulate(singles, numbered(4, 2, 0), v); });
+  expect({9 + 28 + 4, 5 + 5}, 4 + 3,
+         [&] { kernels.orthonormalize(singles, &p, s, roundedP, v, numbered(7, 2, 0), u); });
+  expect({16 + 4, 4}, 4,
+         [&] { kernels.orthonormalize(singles, nullptr, HostMatrix(), roundedP, v, numbered(4, 2, 0), u); });
+  expect({0, 3}, 3, [&] { kernels.round(p, roundedP); });
+  ReductionBatch<Types> batch(map->getComm());
+  expect({2 * (14 - 1), 3}, 4, [&] {
+    batch.trailingGram(singles, w, 1);
+    batch.reduce();
+  });
 }
 
 TEST(BlockKernels, CountAVectorOnceInAPass) {

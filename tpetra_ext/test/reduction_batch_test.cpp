@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/local_views.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -75,6 +76,44 @@ TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   EXPECT_EQ(batch[value], static_cast<Scalar>(size * (size + 1) / 2));
   expectBlock(batch, block, Q, V);
   expectBlock(batch, gram, Q, Q, 1);
+}
+
+/// The entries are whole: what is stored in single precision is as good.
+TEST_F(ReductionBatchTest, ColumnsInSinglePrecisionComeFirst) {
+  for (const MapPtr& of : {map, mapOfLocal(rank == 0 ? 0 : 5), mapOfLocal(0)}) {
+    const MultiVector Q = filled(of, 4, 1), W = filled(of, 3, 2);
+    SingleColumns<Types> singles("singles", compat::localNumElements(*of), 4);
+    const auto host = Kokkos::create_mirror_view(singles);
+    for (std::size_t j = 0; j < 4; ++j) {
+      for (std::size_t i = 0; i < host.extent(0); ++i)
+        host(i, j) = static_cast<float>(Q.getData(j)[static_cast<int>(i)]);
+    }
+    Kokkos::deep_copy(singles, host);
+    Batch batch(comm);
+    const auto all = batch.trailingGram(singles, W, 0), last = batch.trailingGram(singles, W, 2);
+    const auto none = batch.trailingGram(singles, W, 3);
+    const auto plain = batch.trailingGram(Kokkos::subview(singles, Kokkos::ALL(), std::make_pair(0, 0)), W, 1);
+    resetMpiCalls();
+    batch.reduce();
+    EXPECT_EQ(mpiCalls().allreduce, of->isDistributed() ? oneMessage() : 0);
+    EXPECT_EQ(batch.view(none).extent(0), 7U);
+    EXPECT_EQ(batch.view(none).extent(1), 0U);
+    expectBlock(batch, plain, W, W, 1);
+    const auto everything = batch.view(all), column = batch.view(last);
+    ASSERT_EQ(everything.extent(0), 7U);
+    ASSERT_EQ(column.extent(1), 1U);
+    for (std::size_t j = 0; j < 3; ++j) {
+      for (std::size_t i = 0; i < 7; ++i) {
+        const Scalar expected = i < 4 ? reference(Q, i, W, j) : reference(W, i - 4, W, j);
+        EXPECT_EQ(everything(i, j), expected) << i << ' ' << j;
+        if (j < 2) continue;
+        EXPECT_EQ(column(i, 0), expected) << i;
+      }
+    }
+  }
+  Batch batch(comm);
+  const SingleColumns<Types> other("singles", compat::localNumElements(*map) + 1, 2);
+  EXPECT_THROW(batch.trailingGram(other, filled(map, 2, 1), 0), std::invalid_argument);
 }
 
 TEST_F(ReductionBatchTest, MakesRoomForNumbersThatAreZero) {
