@@ -14,7 +14,10 @@
 /// Z is there with flexible preconditioning, where it cannot be had again, and where it is kept to save the application
 /// of M that x = x_0 + M^{-1} Q y would take: Q y = V c, so that x = x_0 + Z c.
 ///
-/// Storage: m + 2 vectors, m more with Z.
+/// Storage: m + 2 vectors, m more with Z. Where final columns of Q are in single precision, (m + 1) / 2, a window of
+/// few and 1.
+
+#include <algorithm>
 
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/dense/arnoldi_relation.hpp"
@@ -34,10 +37,11 @@ class KrylovSpace {
   enum class Directions { None, Kept, Flexible };
 
   /// Makes room for cycles of m = `length` columns. Collective where it allocates.
-  void resize(const Teuchos::RCP<const Map>& map, int length, Directions kind) {
+  /// \param window columns of Q in double precision, where final ones are to be in single precision; 0: all
+  void resize(const Teuchos::RCP<const Map>& map, int length, Directions kind, int window = 0) {
     length_ = length;
     kind_ = kind;
-    basis_.resize(map, length + 1);
+    basis_.resize(map, length + 1, std::min(window, length + 1));
     if (kind != Directions::None) directions_.resize(map, length);
     vectorLike(basis_[0], u_);
   }
@@ -52,6 +56,7 @@ class KrylovSpace {
   /// Starts a cycle: q_0 = native / beta, H without columns. Local.
   /// \param native M_L^{-1} r, n x 1   \param beta its length
   void begin(LinearSystem<Types>& system, const MultiVector& native, Scalar beta) {
+    basis_.begin();
     system.kernels().scale(Scalar(1) / beta, native, basis_[0]);
     relation_.begin(length_, beta, kind_ == Directions::Flexible);
   }
@@ -59,6 +64,7 @@ class KrylovSpace {
   /// Column j + 1 of the basis = M_L^{-1} A M_R^{-1} times its column j, and what `then` says of it; M_R^{-1} times
   /// column j goes to Z where that is there. 1 A, 1 M^{-1}. Collective.
   void apply(LinearSystem<Types>& system, int j, const VectorRecurrence<Types>& then = {}) {
+    basis_.makeRoom(system.kernels(), j + 1, j + 2);
     if (kind_ != Directions::None) {
       system.act(Action::RightPreconditioner, basis_[j], directions_[j]);
       system.actThen(Action::Operator, directions_[j], basis_[j + 1], then);
@@ -97,11 +103,14 @@ class KrylovSpace {
   /// out = B c.
   static void sum(LinearSystem<Types>& system, KrylovBasis<Types>& vectors, const std::vector<Scalar>& c,
                   MultiVector& out) {
-    const int columns = static_cast<int>(c.size());
+    const int columns = static_cast<int>(c.size()), singles = std::min(columns, vectors.rounded());
     SmallMatrix<Scalar> coefficients(columns, 1);
     for (int i = 0; i < columns; ++i) coefficients(i, 0) = c[static_cast<std::size_t>(i)];
-    system.kernels().fill(Scalar(0), out);
-    system.kernels().accumulate(*vectors.columns(0, columns), coefficients, out);
+    auto& kernels = system.kernels();
+    kernels.fill(Scalar(0), out);
+    if (singles > 0) kernels.accumulate(vectors.singles(0, singles), block(coefficients, 0, 0, singles, 1), out);
+    if (singles == columns) return;
+    kernels.accumulate(*vectors.columns(singles, columns), block(coefficients, singles, 0, columns - singles, 1), out);
   }
 
   int length_ = 0;

@@ -69,6 +69,8 @@ enum class EventKind {
   PanelExact,        ///< steps that are exact enough, of
   PanelDependent,    ///< vectors that are independent, of, s
   PanelsShorter,     ///< products are rounded by more than eps
+  BasisSingle,       ///< the basis: stored in single precision from now on
+  BasisDouble,       ///< no longer: a residual was not the recursive one
   EnlargingFactor,   ///< t
   EnlargingReduced,  ///< from, to
   // The spectrum. Bounds are two values.

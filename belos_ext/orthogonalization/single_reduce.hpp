@@ -15,6 +15,9 @@
 /// | R hat / R tilde | r         | first x (steps+1)          | corrected coefficients                            |
 /// | R_{j:j+s,j:j+s} | mid       | (steps+1) x (steps+1)      | Cholesky factor of the panel                      |
 ///
+/// Final vectors may be stored in single precision: P is rounded as it becomes final, in the pass that writes it. T is
+/// that of P as it was, so that Q is orthonormal to single precision.
+///
 /// Cost of a panel: 1 reduction of (first+steps+1)(p+steps+1) numbers; about ((6 s + 4) j + 2 s^2) n flops, j = first,
 /// in two passes over the basis: inner products, then P S^{-1}, V - Q R and V mid^{-1} together.
 
@@ -46,7 +49,10 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
     const int count = steps + 1, lagged = first - lagStart_;
     growTo(t_, first + 1, capacity_ + 1);
     batch_.clear();
-    const auto slot = batch_.trailingGram(*basis.columns(0, first + count), lagStart_);
+    const bool mixed = basis.compressed() && lagStart_ > 0;
+    const auto slot =
+        mixed ? batch_.trailingGram(basis.singles(0, lagStart_), *basis.columns(lagStart_, first + count), 0)
+              : batch_.trailingGram(*basis.columns(0, first + count), lagStart_);
     system.reduce(batch_);
     Matrix inner = fetched(batch_, slot);  // [Q V]^T [P V]
 
@@ -120,6 +126,7 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
 
   void apply(Basis& basis, int first, int rank, const Matrix& s, const Matrix& r, const Matrix& mid,
              LinearSystem<Types>& system) {
+    if (basis.compressed()) return applyAndRound(basis, first, rank, s, r, mid, system);
     const auto q = lagStart_ > 0 ? basis.columns(0, lagStart_) : Teuchos::null;
     const auto p = first > lagStart_ ? basis.columns(lagStart_, first) : Teuchos::null;
     if (rank == 0) {
@@ -128,6 +135,23 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
     }
     const auto v = basis.columns(first, first + rank);
     system.kernels().orthonormalize(q.get(), p.get(), s, *v, block(r, 0, 0, first, rank), block(mid, 0, 0, rank, rank));
+  }
+
+  /// The same, where P goes to single precision.
+  void applyAndRound(Basis& basis, int first, int rank, const Matrix& s, const Matrix& r, const Matrix& mid,
+                     LinearSystem<Types>& system) {
+    auto& kernels = system.kernels();
+    const auto p = first > lagStart_ ? basis.columns(lagStart_, first) : Teuchos::null;
+    const auto single = basis.toRound(first);
+    if (rank > 0) {
+      const auto v = basis.columns(first, first + rank);
+      kernels.orthonormalize(basis.singles(0, lagStart_), p.get(), s, single, *v, block(r, 0, 0, first, rank),
+                             block(mid, 0, 0, rank, rank));
+    } else if (!p.is_null()) {
+      kernels.triangularSolve(*p, s);
+      kernels.round(*p, single);
+    }
+    basis.round(first);
   }
 
   Correction correction_;

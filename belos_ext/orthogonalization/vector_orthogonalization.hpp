@@ -35,18 +35,17 @@ class VectorOrthogonalization {
   VectorOutcome orthonormalize(KrylovBasis<Types>& basis, int k, LinearSystem<Types>& system, Matrix& coefficients) {
     coefficients.shape(k + 1, 2);
     coefficients(k - 1, 0) = 1;
-    const auto q = basis.columns(0, k);
     Scalar original = 0;
     for (int pass = 0; pass < 2; ++pass) {
       batch_->clear();
-      const auto inner = batch_->innerProducts(*q, basis[k]);
+      const auto inner = innerProducts(basis, k);
       const auto square = batch_->norm2(basis[k]);
       system.reduce(*batch_);
       const Matrix h = fetched(*batch_, inner);
       if (pass == 0) original = norm(system, basis[k], square);
       if (!allFinite(h) || !std::isfinite(original)) return {false, false};
       for (int i = 0; i < k; ++i) coefficients(i, 1) += h(i, 0);
-      system.kernels().update(*q, h, basis[k]);
+      subtract(system, basis, k, h);
     }
     batch_->clear();
     const auto square = batch_->norm2(basis[k]);
@@ -61,6 +60,21 @@ class VectorOrthogonalization {
   }
 
  private:
+  /// Of columns [0, k) with column k: entries 0 to k - 1 of the slot.
+  typename ReductionBatch<Types>::Slot innerProducts(KrylovBasis<Types>& basis, int k) {
+    const int singles = basis.rounded();
+    if (singles == 0) return batch_->innerProducts(*basis.columns(0, k), basis[k]);
+    return batch_->trailingGram(basis.singles(0, singles), *basis.columns(singles, k + 1), k - singles);
+  }
+
+  /// Column k -= columns [0, k) times what innerProducts() has found.
+  static void subtract(LinearSystem<Types>& system, KrylovBasis<Types>& basis, int k, const Matrix& h) {
+    auto& kernels = system.kernels();
+    const int singles = basis.rounded();
+    if (singles > 0) kernels.update(basis.singles(0, singles), block(h, 0, 0, singles, 1), basis[k]);
+    if (singles < k) kernels.update(*basis.columns(singles, k), block(h, singles, 0, k - singles, 1), basis[k]);
+  }
+
   Scalar norm(LinearSystem<Types>& system, const typename Types::MultiVector& v,
               typename ReductionBatch<Types>::Slot square) {
     return static_cast<Scalar>(system.norm(v, (*batch_)[square], *batch_));

@@ -149,6 +149,12 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
          "\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block Orthogonalization\" = \"{}\" "
          "counts on having none; use \"cholqr\" with it, or \"cgs\", \"cgs2\" or \"mgs\" for the blocks",
          toString(options.intraOrthogonalization), toString(scheme));
+  refuse(options.basisPrecision != BasisPrecision::Double && scheme != Scheme::SingleReduceCgs2 &&
+             scheme != Scheme::SingleReduceMgs,
+         method,
+         "\"Basis Precision\" = \"{}\" goes with \"Block Orthogonalization\" = \"single-reduce cgs2\" and "
+         "\"single-reduce mgs\", and it is \"{}\"; use one of them, or \"double\"",
+         toString(options.basisPrecision), toString(scheme));
   if (method.pipelined) {
     checkPipeline(options, method);
   } else {

@@ -172,6 +172,13 @@ std::vector<ParameterRow> ArnoldiOptions::rows() {
                 "Whether what the right preconditioner makes of the basis is kept, which saves its application at the "
                 "end of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a "
                 "rank's share of the memory.")),
+      choice(
+          "Basis Precision", &ArnoldiOptions::basisPrecision,
+          "What the basis is stored in, once its vectors are final: all arithmetic, x and what \"Keep Preconditioned "
+          "Basis\" and \"Flexible Gmres\" keep stay in double precision. single halves what orthogonalisation "
+          "reads; a cycle then ends where it has gained six digits, and one whose residual is not what it should be "
+          "makes the rest of the solve double. auto stores both, and takes single for cycles after one that would "
+          "have borne it. With \"single-reduce cgs2\" and \"single-reduce mgs\"."),
   };
 }
 

@@ -83,6 +83,10 @@ constexpr auto wordsOf(InitialResidual) { return std::array{"computed", "zero gu
 enum class KeepBasis { Auto, On, Off };
 constexpr auto wordsOf(KeepBasis) { return std::array{"auto", "on", "off"}; }
 
+/// What GMRES stores the final vectors of its basis in.
+enum class BasisPrecision { Double, Single, Auto };
+constexpr auto wordsOf(BasisPrecision) { return std::array{"double", "single", "auto"}; }
+
 /// Who stands where in the hypercube of an embedded exchange.
 enum class HypercubeMapping { None, Klr, Klf };
 constexpr auto wordsOf(HypercubeMapping) { return std::array{"none", "klr", "klf"}; }
@@ -173,6 +177,7 @@ struct ArnoldiOptions {
   static std::vector<ParameterRow> rows();
   IntraOrthogonalization intraOrthogonalization = IntraOrthogonalization::CholQr;
   KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
+  BasisPrecision basisPrecision = BasisPrecision::Double;
 };
 
 struct StepSizeOptions {

@@ -42,6 +42,7 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
     checksum.add(static_cast<std::uint64_t>(times.solve));
   }
   checksum.add(static_cast<std::uint64_t>(state->preconditionerVaries ? 1 : 0));
+  checksum.add(static_cast<std::uint64_t>(state->singleBasis ? 1 : 0));
   for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
   for (const auto& [name, object] : state->objects) {
     checksum.add(name);

@@ -61,6 +61,7 @@ struct SolverState {
   double productRounding = 0;  ///< of s-step GMRES, in eps, by an error of H that was measured and did no harm; 0: none
   std::optional<WorkingPipeline> workingPipeline;  ///< as long as A has the values it has, if they can be read
   bool preconditionerVaries = false;               ///< M has been seen not to be linear, or, by CG, not to be symmetric
+  bool singleBasis = false;                        ///< GMRES: every cycle would have borne a basis in single precision
   std::vector<int> iterations;                     ///< of the last solves that converged, the latest last
   std::map<int, FactorTimes> factorTimes;          ///< by the factor of enlarged CG
   long solves = 0;                                 ///< how many solves have contributed

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "belos_ext/basis/exact_columns.hpp"
+#include "belos_ext/basis/stored_precision.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/supervision/candidate_iterate.hpp"
@@ -49,13 +50,17 @@ class ArnoldiMethod : public Method<Types> {
   void configure(const Options& options) {
     wantedLength_.configure(options, options.keepPreconditionedBasis);
     flexible_ = options.flexible;
+    precision_.configure(options.basisPrecision);
   }
+  void recall(const SolverState& state) override { precision_.recall(state); }
+  void remember(SolverState& state) const override { precision_.remember(state); }
 
   void takesOver() final { tookOver_ = true; }
 
   void prepare(LinearSystem<Types>&, const MultiVector& b, JudgedResidual<Types>& judged) override {
     judged_ = &judged;
     candidate_.prepare(b);
+    precision_.begin();
   }
   Teuchos::RCP<MultiVector>& residual() final { return candidate_.residual(); }
 
@@ -66,7 +71,8 @@ class ArnoldiMethod : public Method<Types> {
     nativeSlot_ = batch.norm2(candidate_.native());
     const auto bytes = static_cast<double>(r.getLocalLength() * sizeof(Scalar));
     keepable_ = bases() == 1 && system.hasRight() && !system.hasLeft();
-    wantedLength_.enter(batch, static_cast<double>(bases()) * bytes, keepable_ ? bytes : 0);
+    const double vectors = static_cast<double>(bases() - 1) + precision_.part();
+    wantedLength_.enter(batch, vectors * bytes, keepable_ ? bytes : 0);
   }
   void take(LinearSystem<Types>& system) final {
     const auto& batch = judged_->batch();
@@ -97,15 +103,23 @@ class ArnoldiMethod : public Method<Types> {
       return Ending::Stagnant;
     }
     gained_ = columns_ > 0 && (gained_ || !(native > tuning::gmres::fallbackGain * begunAt_));
-    if (columns_ == 0 || isToGrow(progress, native)) {
+    const bool single = precision_.single(), longer = columns_ == 0 || isToGrow(progress, native);
+    if (longer || single != basis().compressed()) {
       const auto& b = progress.b();
-      space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
-      if (!grows_) progress.stop().limitCycles(length());
+      space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_, single ? window() : 0);
+      if (longer && !grows_) progress.stop().limitCycles(length());
     }
+    if (precision_.changes()) progress.tell(EventKind::BasisSingle);
     begunAt_ = native;
     const Ending ending = expand(progress, static_cast<Scalar>(native));
     if (columns_ == 0) return ending == Ending::NotFinite ? ending : Ending::Breakdown;
+    const auto left = static_cast<double>(recursive());
+    precision_.judge(relation(), columns_, native, left);
     if (!candidate_.take(progress, space_, columns_)) return Ending::NotFinite;
+    if (single && !StopTest::trusts(judged_->attained(), left)) {
+      precision_.refute();
+      progress.tell(EventKind::BasisDouble);
+    }
     return ending == Ending::Claimed || ending == Ending::UserTest ? ending : Ending::Full;
   }
   void ended(Progress<Types>& progress) override { candidate_.goBack(progress); }
@@ -117,6 +131,11 @@ class ArnoldiMethod : public Method<Types> {
 
   /// Vectors that each iteration of a cycle adds to what is kept.
   virtual std::size_t bases() const { return flexible_ ? 2 : 1; }
+
+  /// Columns of the basis in double precision beside those in single precision: a panel and the one before, and
+  /// several more, for they are copied wherever this is full. \param panel vectors that are added at once
+  static int windowOf(int panel) { return 4 * panel + 4; }
+  virtual int window() const { return windowOf(1); }
 
   /// Vectors that are kept with a right preconditioner to save an application of it.
   static double keptVectors(const SolverOptions& options, bool preconditioned) {
@@ -169,6 +188,9 @@ class ArnoldiMethod : public Method<Types> {
     if (!progress.asks(update)) return Ending::UserTest;
     candidate_.hide();
     if (claimed) return Ending::Claimed;
+    if (basis().compressed() && StoredPrecision::isSpent(static_cast<double>(recursive()), begunAt_)) {
+      return progress.stop().exhausted() ? Ending::Limit : Ending::Full;
+    }
     return progress.stop().exhausted() ? std::optional(Ending::Limit) : std::nullopt;
   }
   /// The same for one product, orthonormalised as it is.
@@ -190,7 +212,7 @@ class ArnoldiMethod : public Method<Types> {
     progress.tell(EventKind::Reorthogonalized);
     relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     space_.apply(system, first);
-    explicit_.prepare(basis()[0].getMap()->getComm());
+    explicit_.prepare(basis().map()->getComm());
     Matrix coefficients;
     const VectorOutcome vector = explicit_.orthonormalize(basis(), first + 1, system, coefficients);
     if (!vector.finite) return Ending::NotFinite;
@@ -295,6 +317,7 @@ class ArnoldiMethod : public Method<Types> {
   typename ReductionBatch<Types>::Slot nativeSlot_;
   typename KrylovSpace<Types>::Directions directions_{};
   RestartLength<Types> wantedLength_;
+  StoredPrecision precision_;
   KrylovSpace<Types> space_;
   VectorOrthogonalization<Types> explicit_;
 };

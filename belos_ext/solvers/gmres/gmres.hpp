@@ -33,7 +33,15 @@ class Gmres : public ArnoldiMethod<Types> {
   /// them, then one pass that writes these three; and x.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double m = options.numBlocks, j = (m - 1) / 2, kept = Base::keptVectors(options, preconditioned);
-    return {1, 1, 1, m + 5 + kept, 10 * j + 11 + 2, 8 * (2 * (j + 2) + 3 + 1)};
+    const double flops = 10 * j + 11 + 2;
+    if (options.basisPrecision == BasisPrecision::Double) {
+      return {1, 1, 1, m + 5 + kept, flops, 8 * (2 * (j + 2) + 3 + 1)};
+    }
+    // All but the last three columns take half as many bytes; the oldest of these is written twice, and two columns are
+    // copied whenever the window is full.
+    const double window = Base::windowOf(1), both = options.basisPrecision == BasisPrecision::Auto ? m + 1 : window;
+    return {
+        1, 1, 1, (m + 1) / 2 + both + 4 + kept, flops, 8 * (2 * 3 + 3 + 4 / (window - 2)) + 4 * (2 * (j - 1) + 1 + 1)};
   }
 
   using Options = MethodOptions<RestartOptions, SchemeOptions, ArnoldiOptions>;
@@ -41,6 +49,7 @@ class Gmres : public ArnoldiMethod<Types> {
     Base::configure(options);
     options_ = options;
   }
+  void forget(const Options& options) { configure(options); }
 
  protected:
   using Base::basis, Base::columns, Base::length, Base::relation, Base::space;
@@ -55,7 +64,7 @@ class Gmres : public ArnoldiMethod<Types> {
   /// also if others were taken back before: the last ones gain the most. Collective.
   Ending goOn(Progress<Types>& progress) {
     auto& system = progress.system();
-    auto& orthogonalization = orthogonalization_.get(options_, basis()[0].getMap()->getComm());
+    auto& orthogonalization = orthogonalization_.get(options_, basis().map()->getComm());
     orthogonalization.begin(length());
     Matrix r;
     std::optional<Ending> ending;

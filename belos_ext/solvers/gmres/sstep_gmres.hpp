@@ -70,12 +70,16 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const double m = options.numBlocks, s = options.stepSize, j = (m - s) / 2;
     const double kept = Base::keptVectors(options, preconditioned);
     const double products = (2 * s + 1) * (2 * j + 2), updates = s * s + (s + 1) * (s + 1) + 2 * j * (s + 1);
-    return {1 / s,
-            1,
-            1,
-            m + 5 + kept,
-            (products + updates) / s + 3 + 2,
-            8 * ((2 * j + 4 * s + 3) / s + (preconditioned ? 1 : 0) + 1)};
+    const double flops = (products + updates) / s + 3 + 2, recurrence = preconditioned ? 1 : 0;
+    if (options.basisPrecision == BasisPrecision::Double) {
+      return {1 / s, 1, 1, m + 5 + kept, flops, 8 * ((2 * j + 4 * s + 3) / s + recurrence + 1)};
+    }
+    // All but the last 2 s + 1 columns take half as many bytes; s of these are written twice, and s + 1 columns are
+    // copied whenever the window is full.
+    const double window = Base::windowOf(options.stepSize);
+    const double both = options.basisPrecision == BasisPrecision::Auto ? m + 1 : window;
+    const double copies = 2 * (s + 1) / (window - (s + 1)), doubles = (3 * (2 * s + 1)) / s + copies + recurrence;
+    return {1 / s, 1, 1, (m + 1) / 2 + both + 4 + kept, flops, 8 * doubles + 4 * ((2 * (j - s) + s) / s + 1)};
   }
 
   using Options = MethodOptions<RestartOptions, SchemeOptions, ArnoldiOptions, StepSizeOptions, BasisOptions,
@@ -97,6 +101,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   }
 
   void recall(const SolverState& state) override {
+    Base::recall(state);
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
     recalled_ = options_.shiftsAuto && !state.shifts.empty() && recurrence_.ready();  // not bounds that are given
     if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
@@ -107,6 +112,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (trusted_) errors_.roughen(static_cast<Scalar>(state.productRounding));
   }
   void remember(SolverState& state) const override {
+    Base::remember(state);
     // What the user fixed is not something learnt.
     if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
     if (options_.stepSizeAuto) state.stepSize = stepSize_.current();
@@ -159,16 +165,18 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   }
 
  private:
+  int window() const override { return Base::windowOf(stepSize_.current()); }
+
   using Base::basis, Base::columns, Base::flexible_, Base::length, Base::relation, Base::space;
 
   void begin(Progress<Types>& progress, Scalar beta) {
     const auto few = 2 * static_cast<Tpetra::global_size_t>(options_.stepSize);
-    if (progress.stop().iterations() == 0) careful_ = basis()[0].getGlobalLength() <= few;
+    if (progress.stop().iterations() == 0) careful_ = basis().map()->getGlobalNumElements() <= few;
     errors_.begin();
     losesDigits_ = false;
     Base::begin(progress, beta);  // line 1
     expected_.begin(progress.stop().iterations(), static_cast<double>(beta));
-    orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
+    orthogonalization_.get(options_, basis().map()->getComm()).begin(length());
     stepSize_.beginCycle(progress.system().sparesProducts());
   }
   /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
@@ -208,6 +216,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
+    basis().makeRoom(system.kernels(), first + 1, first + steps + 1);
     for (int k = 0; k < steps; ++k) {                                                  // line 4
       space().apply(system, first + k, recurrenceOf(recurrence_, basis(), first, k));  // line 4
     }
@@ -231,7 +240,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
   /// later errors count less. False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
   bool estimatesHold(Progress<Types>& progress, int first) {
-    if (trusted_ || careful_) return true;
+    if (trusted_ || careful_ || basis().compressed()) return true;  // in single precision all columns have errors
     auto& stop = progress.stop();
     const auto& estimates = errors_.estimates();
     const int column = estimates.worst(first - 1);  // q_first has just changed, and H does not know of it

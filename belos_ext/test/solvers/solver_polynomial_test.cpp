@@ -92,7 +92,7 @@ TEST_P(Polynomials, CostWhatIsDeclared) {
         return Counts{static_cast<double>(outcome.report.operatorApplications),
                       static_cast<double>(outcome.report.preconditionerApplications),
                       static_cast<double>(reductions(outcome)), static_cast<double>(work.flops()) / rows,
-                      static_cast<double>(work.entries()) / rows * 8};
+                      work.bytes() / rows};
       };
       after(3);  // learns the bounds
       const int few = 7, more = 11;

@@ -61,8 +61,7 @@ Work workAfter(int iterations, const MethodTraits& method, Side preconditioned, 
     events += "\n  " + std::to_string(e.iteration) + ' ' + e.kind + ": " + e.detail;
   }
   const auto rows = static_cast<double>(system.b->getLocalLength());
-  return {static_cast<double>(work.flops()) / rows,
-          static_cast<double>(work.entries()) / rows * static_cast<double>(sizeof(double)), events};
+  return {static_cast<double>(work.flops()) / rows, work.bytes() / rows, events};
 }
 
 /// Flops an iteration, and vectors. Short recurrences do the same in each; a restart takes fewer than this.
@@ -103,6 +102,20 @@ TEST_P(CostOfVectors, IsAsDeclared) {
   for (Side preconditioner : {Side::None, Side::Right}) {
     SCOPED_TRACE(toString(preconditioner));
     expectDeclared(GetParam(), preconditioner, Params());
+  }
+}
+
+TEST_P(CostOfVectors, IsAsDeclaredForABasisInSinglePrecision) {
+  if (!GetParam().takes("Basis Precision")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  const double inDouble = GetParam().cost(SolverOptions(), false).bytes;
+  SolverOptions options;
+  options.basisPrecision = BasisPrecision::Single;
+  EXPECT_LT(GetParam().cost(options, false).bytes, 0.6 * inDouble);
+  for (Side preconditioner : {Side::None, Side::Right}) {
+    SCOPED_TRACE(toString(preconditioner));
+    Params p;
+    p.set("Basis Precision", "single");
+    expectDeclared(GetParam(), preconditioner, p);
   }
 }
 

@@ -34,6 +34,7 @@ const std::map<std::string, Values>& named() {
       {"User Defined Residual Scaling", those<double>({1e-200, 1e-6, 1, 100, 1e200})},
       {"Residual Smoothing", those<std::string>({"auto", "on", "off"})},
       {"Residual Replacement", those<std::string>({"auto", "off", "every 1", "every 3", "every 10"})},
+      {"Basis Precision", those<std::string>({"double", "double", "single", "auto"})},
       {"Initial Guess", those<std::string>({"application", "extrapolation 1", "extrapolation 2", "extrapolation 3",
                                             "projection 1", "projection 2", "projection 5", "projection 20"})},
       {"Output Style", those<int>({0, 1, 2})},
