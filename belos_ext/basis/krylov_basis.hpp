@@ -45,7 +45,8 @@ class KrylovBasis {
     begin();
     const bool same = !storage_.is_null() && storage_->getMap().get() == map.get();
     if (!same || this->window() < (compressed_ ? window : columns)) allocate(map, compressed_ ? window : columns);
-    if (compressed_ && (!same || static_cast<int>(singles_.extent(1)) < columns)) {
+    if (!same) singles_ = {};
+    if (compressed_ && static_cast<int>(singles_.extent(1)) < columns) {
       singles_ = {};
       singles_ = kernels::unfilled<Singles>("capstan basis", compat::localNumElements(*map), columns);
     }

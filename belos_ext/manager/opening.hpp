@@ -22,6 +22,7 @@
 /// What the monitor sends along goes with the question: ranks that hold different things of earlier solves enter
 /// different numbers of numbers after it.
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -90,7 +91,7 @@ inline std::vector<Application> usualOpening(FirstProducts products, const Openi
     case FirstProducts::Image:
       precondition();
       add(Kind::Operator);
-      if (facts.diagonal || products == FirstProducts::Image) precondition();
+      if (products == FirstProducts::Image) precondition();
       break;
   }
   return list;
@@ -167,6 +168,9 @@ class Opening final : ApplicationWatch {
   /// Numbers for each right-hand side that any method enters into its first reduction, a measure of the residual with
   /// them; where a guess comes first, for its products.
   static constexpr int numbersOfAMethod = 40;
+  /// What Monitor::sendAlong() may add, as its parameters are: what a chooser is to learn, and two watches of the
+  /// matrix.
+  static constexpr int piggybackedNumbers = 12;
 
   int room() const {
     const bool method = facts_.order == GuessOrder::Method;
@@ -196,7 +200,9 @@ class Opening final : ApplicationWatch {
     agreed_ = true;
     kept_.question->clear();
     agreement_.enter(*kept_.question);
+    const int own = kept_.question->numbers();
     monitor_.enterPiggybacked(*kept_.question);
+    kept_.question->room(std::max(own + piggybackedNumbers - kept_.question->numbers(), 0));
     kept_.rest->clear();
     kept_.rest->room(spare);
     std::vector<Batch*> all{kept_.question.get()};

@@ -22,7 +22,7 @@ enum class FirstProducts {
   None,
   Native,          ///< M_L^{-1} r
   Preconditioned,  ///< M^{-1} r
-  Direction,       ///< z = M^{-1} r, and A z; M^{-1} A z, too, where M is a diagonal
+  Direction,       ///< z = M^{-1} r, and A z
   Image            ///< z = M^{-1} r, A z, and M^{-1} A z
 };
 

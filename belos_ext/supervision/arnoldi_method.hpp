@@ -106,6 +106,9 @@ class ArnoldiMethod : public Method<Types> {
     const bool single = precision_.single(), longer = columns_ == 0 || isToGrow(progress, native);
     if (longer || single != basis().compressed()) {
       const auto& b = progress.b();
+      if (columns_ > 0 && !space_.keeps() && directions_ == KrylovSpace<Types>::Directions::Kept) {
+        directions_ = KrylovSpace<Types>::Directions::None;  // given up in an earlier cycle
+      }
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_, single ? window() : 0);
       if (longer && !grows_) progress.stop().limitCycles(length());
     }
@@ -120,7 +123,8 @@ class ArnoldiMethod : public Method<Types> {
       precision_.refute();
       progress.tell(EventKind::BasisDouble);
     }
-    return ending == Ending::Claimed || ending == Ending::UserTest ? ending : Ending::Full;
+    const bool told = ending == Ending::Claimed || ending == Ending::UserTest || ending == Ending::Replacement;
+    return told ? ending : Ending::Full;
   }
   void ended(Progress<Types>& progress) override { candidate_.goBack(progress); }
 
@@ -189,7 +193,7 @@ class ArnoldiMethod : public Method<Types> {
     candidate_.hide();
     if (claimed) return Ending::Claimed;
     if (basis().compressed() && StoredPrecision::isSpent(static_cast<double>(recursive()), begunAt_)) {
-      return progress.stop().exhausted() ? Ending::Limit : Ending::Full;
+      return progress.stop().exhausted() ? Ending::Limit : Ending::Replacement;
     }
     return progress.stop().exhausted() ? std::optional(Ending::Limit) : std::nullopt;
   }

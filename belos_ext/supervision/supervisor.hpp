@@ -227,7 +227,7 @@ class Supervisor : public KrylovSolver<Types> {
   /// A new cycle, or the next method where several in a row have gained nothing.
   Start restart(Ending ending, double before) {
     auto& stop = progress_.stop();
-    stop.restarted(ending == Ending::Claimed);
+    stop.restarted(ending == Ending::Claimed || ending == Ending::Replacement);
     if (stop.over() || treatment_.minimises) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);

@@ -154,7 +154,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
       learnShifts(progress, false);
     }
     this->complete(*orthogonalization_, progress);
-    if (!careful_ && this->isRefuted()) {
+    if (!careful_ && !basis().compressed() && this->isRefuted()) {
       careful_ = true;
       trusted_ = false;
       progress.tell(EventKind::PanelsWary);

@@ -104,6 +104,25 @@ TEST_P(BasisPrecision, IsDoubleForShortSolves) {
   EXPECT_TRUE(ofPrecision(single).empty());
 }
 
+/// A cycle that ends because single precision has no more to tell is none of those that "Maximum Restarts" counts.
+TEST_P(BasisPrecision, NeedsNoMoreRestartsThanAreAllowed) {
+  const System system = systemWithRightHandSide(grid2d(20, 20));
+  Params none;
+  none.set("Maximum Restarts", 0);
+  expectSolved(solved("single", 300, system, Side::Right, none), system);
+}
+
+/// One solver, and systems on other rows: the first cycle of each is in double precision.
+TEST_P(BasisPrecision, FollowsTheSystemToOtherRows) {
+  const auto solver = solverOf(GetParam(), parameters("auto", 20));
+  for (const auto& a : {grid2d(40, 40), grid2d(30, 35), grid2d(41, 43)}) {
+    const System system = systemWithRightHandSide(a);
+    const Outcome outcome = solve(*solver, system, Side::None);
+    expectSolved(outcome, system);
+    EXPECT_EQ(ofPrecision(outcome).size(), 1U);
+  }
+}
+
 TEST_P(BasisPrecision, IsRememberedFromSolveToSolve) {
   const System system = systemWithRightHandSide(grid2d(40, 40));
   Params p = parameters("auto", 20);
