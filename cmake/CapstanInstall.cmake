@@ -107,6 +107,7 @@ set(CAPSTAN_PUBLIC_HEADERS
     tpetra_ext/kernels/block_update.hpp
     tpetra_ext/kernels/dots.hpp
     tpetra_ext/kernels/inner_products.hpp
+    tpetra_ext/kernels/orthonormalize.hpp
     tpetra_ext/kernels/sweep.hpp
     tpetra_ext/kernels/sweep_list.hpp
     tpetra_ext/kernels/triangular_solve.hpp)
@@ -136,6 +137,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/operators/traffic.hpp
     tpetra_ext/reductions/all_reduce.hpp
     tpetra_ext/reductions/counters.hpp
+    tpetra_ext/single_columns.hpp
     tpetra_ext/types.hpp)
 if(TARGET capstanStratimikos)
   # Stratimikos' linear solver type "Capstan" (Capstan::stratimikos).
