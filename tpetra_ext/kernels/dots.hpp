@@ -21,8 +21,6 @@ namespace detail {
 /// Pairs that one pass handles; longer lists take several.
 constexpr int dotsPerPass = 16;
 constexpr std::ptrdiff_t dotsChunkRows = 512;
-/// Weighted vectors of a pass whose products fit on the stack: 16 kB.
-constexpr int fewWeighted = 4;
 
 /// Up to dotsPerPass pairs as the kernels run them, and where their results go.
 template <class T>
@@ -72,8 +70,7 @@ class WeightedVectors {
     }
   }
 
-  int count() const { return count_; }
-  /// \param products count() x dotsChunkRows, by rows
+  /// \param products a row of dotsChunkRows for each
   void multiply(std::ptrdiff_t first, std::ptrdiff_t rows, T* products) const {
     for (int k = 0; k < count_; ++k) {
       chunkKernels<T>().scale(weights_ + first, vectors_[k] + first, products + k * dotsChunkRows, rows);
@@ -156,23 +153,15 @@ void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, DotTiles<T> tiles) {
   const WeightedVectors<T> weighted(tiles);
   const SharedDots<T> dots(tiles, kernels.dotsAtOnce);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    const auto add = [&](const T* products) {
-      for (const auto& group : dots) {
-        const T* others[dotsPerPass];
-        for (int k = 0; k < group.count; ++k) others[k] = weighted.at(dots.other(group.first + k), first, products);
-        kernels.dots(weighted.at(group.shared, first, products), others, group.count, rows,
-                     sums.slot(slot) + 4 * group.first * kernels.lanes);
-      }
-    };
-    if (weighted.count() == 0) return add(nullptr);
-    if (weighted.count() <= fewWeighted) {
-      T products[fewWeighted * dotsChunkRows];
-      weighted.multiply(first, rows, products);
-      return add(products);
+    T products[dotsPerPass *
+               dotsChunkRows];  // of weighted vectors; 64 kB of the stack, written as far as there are any
+    weighted.multiply(first, rows, products);
+    for (const auto& group : dots) {
+      const T* others[dotsPerPass];
+      for (int k = 0; k < group.count; ++k) others[k] = weighted.at(dots.other(group.first + k), first, products);
+      kernels.dots(weighted.at(group.shared, first, products), others, group.count, rows,
+                   sums.slot(slot) + 4 * group.first * kernels.lanes);
     }
-    std::vector<T> products(static_cast<std::size_t>(weighted.count()) * dotsChunkRows);
-    weighted.multiply(first, rows, products.data());
-    add(products.data());
   });
   sums.fold();
   for (int k = 0; k < tiles.pairs; ++k) tiles.result[dots.place(k)] = totalOfFour(sums, 4 * k);

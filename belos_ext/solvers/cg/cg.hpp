@@ -15,8 +15,7 @@
 /// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
 /// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 /// With a diagonal M: 1 M^{-1} a solve, and none after it; 4 vectors read for the inner products, then 5 read and 3
-/// written; storage: 4 vectors. z and t are not stored, as M^{-1} is a vector D: (r, z) is (r, D r), and p = D r + beta
-/// p.
+/// written; storage: 4 vectors. z and t are not stored, as M^{-1} is a vector D: (r, z) = (r, D r).
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|

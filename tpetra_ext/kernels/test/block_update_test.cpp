@@ -13,15 +13,6 @@ TYPED_TEST_SUITE(BlockUpdateTest, Cases, CaseNames);
 template <class T>
 using Small = typename TestMatrix<T>::Small;
 
-template <class Matrix>
-Reference magnitudes(const Matrix& matrix, int rows, int cols) {
-  Reference result(rows, cols);
-  for (int j = 0; j < cols; ++j) {
-    for (int i = 0; i < rows; ++i) result(i, j) = std::abs(matrix(i, j));
-  }
-  return result;
-}
-
 TYPED_TEST(BlockUpdateTest, SmallCaseByHand) {
   using T = typename TypeParam::Scalar;
   TestMatrix<T> Q(2, 1);
@@ -179,7 +170,7 @@ TYPED_TEST(BlockUpdateTest, OrthonormalizeAgreesWithLongDouble) {
           Reference expectedP = Reference::of(P, n, p);
           Reference expectedV = Reference::of(V, n, s);
           expectedP.solve(Reference::of(S, p, p));
-          Reference magnitude = magnitudes(V, n, s);
+          Reference magnitude = absoluteValues(V, n, s);
           const auto rowsOfP = [&](int i, int j) { return R(k + i, j); };
           expectedV.addProduct(-1, Reference::of(Q, n, k), Reference::of(R, k, s), &magnitude);
           expectedV.addProduct(-1, expectedP, Reference::of(rowsOfP, p, s), &magnitude);
@@ -188,7 +179,7 @@ TYPED_TEST(BlockUpdateTest, OrthonormalizeAgreesWithLongDouble) {
           P.pull();
           V.pull();
           // The triangles are well conditioned, so a forward bound of the size of the sums holds.
-          EXPECT_TRUE(near<T>(P, expectedP, magnitudes(expectedP, n, p), 16 * (p + 1)));
+          EXPECT_TRUE(near<T>(P, expectedP, absoluteValues(expectedP, n, p), 16 * (p + 1)));
           for (int j = 1; j < s; ++j) {
             for (int i = 0; i < n; ++i) magnitude(i, j) = std::max(magnitude(i, j), magnitude(i, j - 1));
           }

@@ -10,15 +10,6 @@ template <class Type>
 class SingleBasisTest : public KernelTest<Type> {};
 TYPED_TEST_SUITE(SingleBasisTest, Cases, CaseNames);
 
-template <class Matrix>
-Reference absolute(const Matrix& matrix, int rows, int cols) {
-  Reference result(rows, cols);
-  for (int j = 0; j < cols; ++j) {
-    for (int i = 0; i < rows; ++i) result(i, j) = std::abs(matrix(i, j));
-  }
-  return result;
-}
-
 TYPED_TEST(SingleBasisTest, TrailingGramAgreesWithLongDouble) {
   using T = typename TypeParam::Scalar;
   for (const int n : rowCounts()) {
@@ -82,7 +73,7 @@ TYPED_TEST(SingleBasisTest, OrthonormalizeAgreesWithLongDoubleAndRoundsP) {
           const auto S = randomUpper<T>(p, 5), U = randomUpper<T>(s, 6), R = randomSmall<T>(k + p, s, 7);
           Reference expectedP = Reference::of(P, n, p), expectedV = Reference::of(V, n, s);
           expectedP.solve(Reference::of(S, p, p));
-          Reference magnitude = absolute(V, n, s);
+          Reference magnitude = absoluteValues(V, n, s);
           const auto rowsOfP = [&](int i, int j) { return R(k + i, j); };
           expectedV.addProduct(-1, Reference::of(Q, n, k), Reference::of(R, k, s), &magnitude);
           expectedV.addProduct(-1, expectedP, Reference::of(rowsOfP, p, s), &magnitude);
@@ -91,7 +82,7 @@ TYPED_TEST(SingleBasisTest, OrthonormalizeAgreesWithLongDoubleAndRoundsP) {
           P.pull();
           V.pull();
           single.pull();
-          EXPECT_TRUE(near<T>(P, expectedP, absolute(expectedP, n, p), 16 * (p + 1)));
+          EXPECT_TRUE(near<T>(P, expectedP, absoluteValues(expectedP, n, p), 16 * (p + 1)));
           for (int j = 1; j < s; ++j) {
             for (int i = 0; i < n; ++i) magnitude(i, j) = std::max(magnitude(i, j), magnitude(i, j - 1));
           }

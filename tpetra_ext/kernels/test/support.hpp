@@ -187,6 +187,16 @@ class Reference {
   std::vector<long double> data_;
 };
 
+/// |matrix|, entry by entry: rows x cols.
+template <class Matrix>
+Reference absoluteValues(const Matrix& matrix, int rows, int cols) {
+  Reference result(rows, cols);
+  for (int j = 0; j < cols; ++j) {
+    for (int i = 0; i < rows; ++i) result(i, j) = std::abs(matrix(i, j));
+  }
+  return result;
+}
+
 /// |actual - expected| <= terms * epsilon * (magnitude + 1 / terms) in every entry.
 template <class T, class Matrix>
 testing::AssertionResult near(const Matrix& actual, const Reference& expected, const Reference& magnitude, int terms) {

@@ -70,7 +70,7 @@ TYPED_TEST(VectorTest, DotsWithWeights) {
       for (int i = 0; i < n; ++i) v(i, j) = entry(i, j);
     }
     v.push();
-    // Weighted vectors: 0 * 8, 1 * 8, .. 6 * 8 and 0 * 7: more than fit on the stack.
+    // Weighted vectors: 0 * 8, 1 * 8, .. 6 * 8 and 0 * 7, in another pass.
     std::vector<detail::VectorPair<T>> pairs;
     std::vector<std::array<int, 3>> which;
     for (int j = 0; j < 7; ++j) which.push_back({0, j, 8});
