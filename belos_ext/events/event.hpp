@@ -64,7 +64,7 @@ enum class EventKind {
   RestartLonger,     ///< vectors
   BlockLength,       ///< t
   PanelsWary,        ///< steps: of one from now on
-  PanelsWaryKept,    ///< the same; columns kept, of
+  PanelsTakenBack,   ///< products are rounded by more than panels bear; columns kept, of
   PanelsLimited,     ///< panels of fewer than
   PanelExact,        ///< steps that are exact enough, of
   PanelDependent,    ///< vectors that are independent, of, s

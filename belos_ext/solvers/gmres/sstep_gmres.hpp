@@ -24,8 +24,8 @@
 /// Fallbacks: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step,
 /// and systems of at most 2 s equations, whose last residual they would decide, have no others.
-/// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
-/// reduction where a panel is first cut, until a solve of the label has found the opposite.
+/// A product whose rounding is found far beyond eps makes panels shorter, and takes columns back where H has become too
+/// inexact before: 1 A, 1 M^{-1} and 1 reduction where a panel is first cut, once a label.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/basis/panel_errors.hpp"
@@ -236,9 +236,9 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   /// Whether the estimates that have cut a panel bear looking at: they take products to be rounded by eps, and
   /// strong preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an
-  /// earlier solve has borne them out. Where the estimate is far too small, all follow; columns that are not exact
-  /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
-  /// later errors count less. False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
+  /// earlier solve has done so. Where the estimate is far too small, all follow, also those of later panels; columns
+  /// that are not exact enough are taken back: as long as they are few, and the solve is young, for later errors count
+  /// less. False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
   bool estimatesHold(Progress<Types>& progress, int first) {
     if (trusted_ || careful_ || basis().compressed()) return true;  // in single precision all columns have errors
     auto& stop = progress.stop();
@@ -262,9 +262,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
         left * left < stop.target() * static_cast<double>(relation().beta())) {
       return true;
     }
-    trusted_ = false;
-    careful_ = true;
-    progress.tell({EventKind::PanelsWaryKept, kept, first});
+    errors_.roughen(found / expected);
+    progress.tell({EventKind::PanelsTakenBack, kept, first});
     this->truncate(kept);
     orthogonalization_->begin(length());
     errors_.begin();
@@ -335,8 +334,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   bool learning_ = false;  ///< there may be more or better shifts than there are
   bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be
-  bool careful_ = false;   ///< H has to be as exact as it can be: few equations, or a claim or an estimate was refuted
-  bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
+  bool careful_ = false;   ///< H has to be as exact as it can be: few equations, or a claim was refuted
+  bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one
   bool losesDigits_ = false;  ///< panels of this cycle have been shortened, or cut, to keep H exact
   int panelSteps_ = 0;        ///< of the latest panel, as far as it did not depend on the end; 0: none was made
   StepSize stepSize_;
