@@ -40,15 +40,16 @@ CG = {"cg": OWN["cg"], "pipecg": OWN["cg"]}
 CR = {"pipecr": []}
 GMRES = {"gmres": ON_THE_RIGHT, "pgmres": ON_THE_RIGHT}
 OUR_CG = {"capstan_cg": [], "capstan_pipelined_cg": [], "capstan_pipelined_cg, depth 3": DEEP}
+OUR_CR = {"capstan_pipelined_cr": []}
 POLYNOMIALS = {"capstan_cg, polynomial 8": POLYNOMIAL, "capstan_pipelined_cg, polynomial 8": POLYNOMIAL}
 OUR_GMRES = {"capstan_gmres": RESTART, "capstan_sstep_gmres": RESTART, "capstan_pipelined_gmres": RESTART,
              "capstan_pipelined_gmres, depth 3": RESTART + DEEP}
 # program, arguments, small ones, preconditioner, PETSc's methods, ours. The tutorials solve once; steps.c again and again.
-MEASURED = [("steps", "-n 200", "-n 20", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
+MEASURED = [("steps", "-n 200", "-n 20", "jacobi", CG | CR, OUR_CG | OUR_CR | POLYNOMIALS),
             ("steps", "-n 200", "-n 20", "hypre", CG | GMRES, OUR_CG | {"capstan_sstep_gmres": RESTART}),
-            ("ex2", "-m 200 -n 200", "-m 20 -n 20", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
+            ("ex2", "-m 200 -n 200", "-m 20 -n 20", "jacobi", CG | CR, OUR_CG | OUR_CR | POLYNOMIALS),
             ("ex2", "-m 200 -n 200", "-m 20 -n 20", "hypre", CG | GMRES, OUR_CG | {"capstan_sstep_gmres": RESTART}),
-            ("ex23", "-n 1000", "-n 100", "jacobi", CG | CR, OUR_CG | POLYNOMIALS),
+            ("ex23", "-n 1000", "-n 100", "jacobi", CG | CR, OUR_CG | OUR_CR | POLYNOMIALS),
             ("ex5", "-m 10000", "-m 100", "jacobi", CG | GMRES, OUR_CG | POLYNOMIALS | {"capstan_sstep_gmres": RESTART}),
             ("ex50", "-da_grid_x 150 -da_grid_y 150", "-da_grid_x 17 -da_grid_y 17", "jacobi", CG, OUR_CG | POLYNOMIALS),
             ("ex19", "-da_grid_x 65 -da_grid_y 65", "-da_grid_x 9 -da_grid_y 9", "bjacobi", GMRES, OUR_GMRES)]
