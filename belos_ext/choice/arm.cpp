@@ -6,6 +6,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "belos_ext/spectrum/spectrum_estimate.hpp"
+
 namespace capstan {
 
 namespace {
@@ -108,6 +110,8 @@ ArmModel modelOf(const Arm& arm, SolverOptions options, bool preconditioned) {
     own.numBlocks = std::max(std::min(own.numBlocks, iterations), method->takes("Step Size") ? own.stepSize : 1);
     IterationCost cost{method->cost(own, preconditioned), method->pipelined,
                        method->takes("Pipeline Depth") ? own.pipelineDepth : 1};
+    cost.cost.operators += cost.cost.ahead / std::max(1, iterations);
+    cost.cost.preconditioners += cost.cost.ahead / std::max(1, iterations);
     // An application to a block counts once there. A product reads the matrix once, and several vectors.
     if (method->is(Trait::Directions)) {
       cost.cost.operators *= 0.5 * (1 + own.enlargingFactor);
@@ -115,8 +119,11 @@ ArmModel modelOf(const Arm& arm, SolverOptions options, bool preconditioned) {
     }
     return cost;
   };
-  return {nameOf(arm),    iteration,      toString(arm.method->family), arm.method->needsSymmetric,
-          relation.ratio, relation.spread};
+  ArmModel model{nameOf(arm),    iteration,      toString(arm.method->family), arm.method->needsSymmetric,
+                 relation.ratio, relation.spread};
+  const bool needsSpectrum = options.polynomialDegree > 1 || arm.method->takes("Pipeline Depth");
+  if (needsSpectrum) model.first = tuning::spectrum::steps;
+  return model;
 }
 
 Teuchos::ParameterList parametersOf(const Arm& arm, const Teuchos::ParameterList& given) {

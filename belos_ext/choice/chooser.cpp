@@ -62,16 +62,26 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
   for (std::size_t g = 0; g < groups_.size(); ++g) groups_[g].best = bestOf(g);
 }
 
-double Chooser::modelSeconds(const Arm& arm, std::optional<double> reduction) const {
-  const Group& group = groupOf(arm);
+MachineTimes Chooser::timesWith(const Group& group) const {
   MachineTimes times = times_;
-  if (reduction) times.reduction = *reduction;
   if (group.preconditioner > 0 && !counted_) {
     times.preconditioner = group.preconditioner;
   } else if (group.model.work > 0) {
     times.preconditioner = group.model.work * times_.product;
   }
+  return times;
+}
+
+double Chooser::modelSeconds(const Arm& arm, std::optional<double> reduction) const {
+  MachineTimes times = timesWith(groupOf(arm));
+  if (reduction) times.reduction = *reduction;
   return std::max(leastSeconds, iterationSeconds(arm.iteration, times));
+}
+
+double Chooser::firstSeconds(const Arm& arm) const {
+  if (arm.solves > 0) return 0.0;
+  const MachineTimes times = timesWith(groupOf(arm));
+  return arm.model.first * (times.product + times.preconditioner);
 }
 
 std::optional<double> Chooser::estimate(std::size_t arm, std::optional<double> reduction) const {
@@ -121,7 +131,7 @@ std::optional<std::size_t> Chooser::worthATrial() const {
     if (!isRival(a) || solves_ < arms_[a].notBefore) continue;
     if (!groupOf(arms_[a]).known && iterations < groupOf(arms_[a]).model.worthFrom) continue;
     const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
-    const double beyond = std::max(0.0, expected / best - 1) * solve;
+    const double beyond = std::max(0.0, expected / best - 1) * solve + firstSeconds(arms_[a]);
     if (lower >= least || regret_ + beyond > trialShare * seconds_ + atFirst) continue;
     least = lower;
     found = a;

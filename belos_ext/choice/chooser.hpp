@@ -55,6 +55,7 @@ struct ArmModel {
   double ratio = 1.0;         ///< expected iterations to those of CG or GMRES
   double ratioSpread = 0.03;  ///< of the natural logarithm of that
   std::size_t group = 0;
+  int first = 0;  ///< applications of A and of M^{-1} that its first solve makes, and later ones do not
 };
 
 /// What a solve has shown. The same on all ranks.
@@ -176,7 +177,10 @@ class Chooser {
   /// What is expected of groups that are not known, from the one that is.
   void expectPaces(const Group& known);
   const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
+  MachineTimes timesWith(const Group& group) const;
   double modelSeconds(const Arm& arm, std::optional<double> reduction = std::nullopt) const;
+  /// What its first solve takes beyond what later ones do, as long as it has not been made.
+  double firstSeconds(const Arm& arm) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
   /// more products.
   bool isRival(std::size_t arm) const;

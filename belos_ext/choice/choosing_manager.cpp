@@ -52,8 +52,7 @@ Teuchos::RCP<typename ChoosingManager<Types>::Base> ChoosingManager<Types>::clon
 
 template <class Types>
 void ChoosingManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
-  Asked::setParameters(parameters);
-  ++changes_;
+  if (!parameters.is_null() && parameters_.merge(*parameters)) ++changes_;
 }
 
 template <class Types>
@@ -182,6 +181,7 @@ typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const A
     if (solvers_.size() >= mostSolvers) solvers_.pop_back();
     found = solvers_.insert(solvers_.begin(), Kept{name, std::make_unique<Inner>(*arm.method, askedAs_)});
     for (const auto& [names, why] : reserved_) found->solver->reserve(names, why);
+    found->solver->setHandsOverAsymmetric(true);
   }
   std::rotate(solvers_.begin(), found, std::next(found));
   Kept& kept = solvers_.front();

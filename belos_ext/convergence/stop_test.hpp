@@ -74,6 +74,8 @@ struct StopCriteria {
   bool keepsLast = false;
   /// After so many iterations the next method goes on, where there is one; 0: never.
   int handsOverAt = 0;
+  /// Or where A is found not to be symmetric, by a method that needs it to be.
+  bool handsOverAsymmetric = false;
   /// Of b - A x itself: where it asks for less than the tolerance, it takes its place.
   double absoluteTolerance = 0;
 
@@ -128,6 +130,12 @@ class StopTest {
   }
   /// Whether the guess is none: the solve is over, without anything being decided.
   bool refusesGuess() const { return refusesGuess_; }
+  /// A is not symmetric, which the method that is running needs: after its next iteration the next one goes on, where
+  /// the criteria say so. Local.
+  void findsAsymmetric() {
+    if (criteria_.handsOverAsymmetric && iterations_ + 1 < mostIterations_)
+      criteria_.handsOverAt = mostIterations_ = iterations_ + 1;
+  }
   /// Whether the residual judged last came after StopCriteria::handsOverAt iterations: true once. Local.
   bool takeLeave() { return std::exchange(leaves_, false); }
   /// Whether the solve has ended at its limit, and x is to stay as it is. Local.

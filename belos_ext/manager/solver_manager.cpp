@@ -281,6 +281,7 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
                               minIterations_,
                               keepsLast_,
                               handsOverAt_,
+                              handsOverAsymmetric_,
                               options.absoluteTolerance};
   std::vector<StopTest> stops;
   for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {

@@ -79,6 +79,8 @@ class SolverManager final : public AskedSolver<Types> {
   /// After so many iterations of the next solves the method's next one goes on (MethodTraits::next); 0: never. The same
   /// on all ranks. Local.
   void setHandsOverAt(int iterations) { handsOverAt_ = iterations; }
+  /// So it does where A is found not to be symmetric, and the method needs it to be. Local.
+  void setHandsOverAsymmetric(bool handsOver) { handsOverAsymmetric_ = handsOver; }
 
   /// Who has chosen this solver for the next solves, and why: for their reports. `said` is an event, or empty. Local.
   void setChoice(const ChoiceReport& choice, const std::string& said) {
@@ -142,6 +144,7 @@ class SolverManager final : public AskedSolver<Types> {
   std::unique_ptr<GuessSession<Types>> guesses_;
   ReductionCounters before_;  ///< at the beginning of the solve that is running, with what it began again
   int handsOverAt_ = 0;
+  bool handsOverAsymmetric_ = false;
   ChoiceReport choice_;
   std::string choiceSaid_;
   std::vector<Scalar> along_;  ///< what is sent along with the next solve, and who is told

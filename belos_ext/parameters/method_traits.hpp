@@ -35,6 +35,7 @@ struct Cost {
   double vectors;          ///< n-vectors of storage beyond b and x
   double flops;  ///< for each row, without those of A and M; restarted methods: average of a cycle without its restart
   double bytes;  ///< read and written for each row, in double precision, without those of A and M
+  double ahead = 0;  ///< applications of A, and of M^{-1}, that fill a pipeline: once a solve, beyond its iterations
 };
 
 /// What sets a method apart, beyond what its row says anyway: nobody asks for names or parameters instead.

@@ -99,7 +99,8 @@ class Parameters {
   /// Local; the same on every rank for the same lists.
   /// Throws std::invalid_argument for a value of the wrong type or out of range, a key given twice in two spellings,
   /// options that conflict (checkConflicts), and with "Strict Parameters" for a key that is unknown or has no effect.
-  void merge(const Teuchos::ParameterList& list);
+  /// \return false where it had no more than limits, as setLimits() takes: all else is as it was
+  bool merge(const Teuchos::ParameterList& list);
 
   /// As merge() with a list of "Convergence Tolerance" and "Maximum Iterations", at less cost: for callers who set them
   /// before every solve.

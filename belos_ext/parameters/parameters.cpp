@@ -179,9 +179,12 @@ const Parameters& Parameters::untold(const MethodTraits& solver) {
   return found != known->end() ? found->second : known->emplace(&row, Parameters(row, First())).first->second;
 }
 
-void Parameters::merge(const Teuchos::ParameterList& list) {
-  if (mergeLimits(list)) return;
-  if (overlay_.is_null()) return commit(overlay_, &list);
+bool Parameters::merge(const Teuchos::ParameterList& list) {
+  if (mergeLimits(list)) return false;
+  if (overlay_.is_null()) {
+    commit(overlay_, &list);
+    return true;
+  }
   try {
     commit(overlay_, &list);
   } catch (const std::invalid_argument&) {
@@ -194,6 +197,7 @@ void Parameters::merge(const Teuchos::ParameterList& list) {
     }
     commit(strict->numParams() > 0 ? strict : Teuchos::null, &list);
   }
+  return true;
 }
 
 bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {

@@ -83,7 +83,10 @@ class Progress {
   void watch(double residual) {
     watch_.begin(residual);
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(residual_->sizeOfGuess()), residual);
-    if (treatment_.symmetric && system_->isNonsymmetric()) watch_.doubt();
+    if (treatment_.symmetric && system_->isNonsymmetric()) {
+      watch_.doubt();
+      stop_->findsAsymmetric();
+    }
   }
   /// A cycle begins. Local.
   void beginCycle() {
@@ -97,6 +100,8 @@ class Progress {
   /// Something worth telling in the report.
   void tell(const Event& event) { system_->tell(stop_->iterations(), event); }
 
+  /// Whether A is known not to be symmetric.
+  bool isNonsymmetric() const { return system_->isNonsymmetric(); }
   /// Why A or M is not what the method is for; None: nothing says so.
   Cause seen() const { return watch_.seen(); }
   /// Whether the method is to be given up for that.

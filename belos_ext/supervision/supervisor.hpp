@@ -248,7 +248,8 @@ class Supervisor : public KrylovSolver<Types> {
     // Without a direction the next method does best where it begins as it would alone, unless much has been gained.
     const bool hardlyBegun = first_ && method_.direction() == nullptr && progress_.steps() <= method_.depth() + 1 &&
                              !(progress_.recursive() < tuning::bicgstab::progress * residual_.initial().explicit_);
-    if (ending == Ending::HandsOver && hardlyBegun && progress_.steps() > 0) {
+    const bool misled = slow_ && isAsymmetric();
+    if (misled || (ending == Ending::HandsOver && hardlyBegun && progress_.steps() > 0)) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
       progress_.tell(EventKind::BackToStart);
     } else if (ending != Ending::HandsOver && !(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
@@ -267,8 +268,11 @@ class Supervisor : public KrylovSolver<Types> {
     return Start::Anew;
   }
 
+  /// Whether A is known not to be symmetric, which the method needs.
+  bool isAsymmetric() const { return treatment_.symmetric && progress_.isNonsymmetric(); }
+
   Cause cause(Ending ending) const {
-    if (slow_) return Cause::Slow;
+    if (slow_) return isAsymmetric() ? Cause::NotSymmetric : Cause::Slow;
     if (method_.why() != Cause::None) return method_.why();
     switch (ending) {
       case Ending::Claimed:

@@ -56,8 +56,8 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   using Options = MethodOptions<FallbackOptions, HiddenOptions>;
   static Cost cost(const SolverOptions&, bool preconditioned) {
     // Read and written by the first sweep, read by its products, and the same of the second.
-    if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5)};
-    return {2, 2, 2, 8, 44, 8 * (7 + 5 + 3 + 6 + 3 + 5)};
+    if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5), 2};
+    return {2, 2, 2, 8, 44, 8 * (7 + 5 + 3 + 6 + 3 + 5), 2};
   }
 
  private:

@@ -71,7 +71,7 @@ class ConjugateResiduals final : public Method<Types> {
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     if (pipelined)
-      return preconditioned ? Cost{1, 1, 1, 9, 44, 8 * (10 + 8 + 6)} : Cost{1, 1, 1, 6, 24, 8 * (7 + 6 + 3)};
+      return preconditioned ? Cost{1, 1, 1, 9, 44, 8 * (10 + 8 + 6), 2} : Cost{1, 1, 1, 6, 24, 8 * (7 + 6 + 3), 2};
     return preconditioned ? Cost{1, 1, 1, 7, 40, 8 * (8 + 6 + 6)} : Cost{1, 1, 1, 4, 20, 8 * (5 + 4 + 3)};
   }
 

@@ -66,7 +66,7 @@ class PipelinedGmres : public Gmres<Types> {
     if (options.pipelineDepth > 1) return costOfBlocks(options, options.pipelineDepth, 1);
     const double m = options.numBlocks, j = (m + 1) / 2;
     const double flops = 4 * j + 2 + 2 * j + 2 + (m - 1) * (m + 2) / m + 2;
-    return {1, 1, 1, 2 * m + 6, flops, 8 * (2 * (j + 3) + (m - 1) * (m + 6) / (2 * m) + 1)};
+    return {1, 1, 1, 2 * m + 6, flops, 8 * (2 * (j + 3) + (m - 1) * (m + 6) / (2 * m) + 1), 1};
   }
   /// The same in blocks of t.
   static Cost costOfBlocks(const SolverOptions& options, bool) {
@@ -166,7 +166,7 @@ class PipelinedGmres : public Gmres<Types> {
     const double q = (m - t) / 2 + 1, known = std::max(q - (d - 1) * t, 1.0);
     const double flops = 2 * known + 2 * d * t - t + 1 + t + 2 * q + (corrected * (corrected + 2) + 2 * ahead) / m + 2;
     const double moved = (known + q) / t + d + 5 + (corrected * (corrected + 5) / 2 + 3 * ahead) / m + 1;
-    return {1 / t, 1, 1, 2 * m + 6, flops, 8 * moved};
+    return {1 / t, 1, 1, 2 * m + 6, flops, 8 * moved, d * t};
   }
 
   /// Whether the pipeline did not end before the cycle did.

@@ -550,5 +550,37 @@ TEST(Arms, CostWhatACycleOfTheirIterationsDoes) {
   }
 }
 
+TEST(Chooser, TriesNothingWhoseStartTakesTooLong) {
+  for (const int first : {0, 1000}) {
+    Field field;
+    field.add("a", iterationOf(100), 1.0, 1.0, 20);
+    field.add("b", iterationOf(50), 1.0, 1.0, 20);
+    field.arms[1].first = first;  // 20 iterations take 20 products, and some more
+    Chooser chooser(field.arms);
+    int tried = 0;
+    for (int k = 0; k < 50; ++k) {
+      const std::size_t arm = chooser.choose();
+      tried += arm == 1 ? 1 : 0;
+      chooser.learn(arm, field.solve(arm));
+    }
+    EXPECT_EQ(tried > 0, first == 0);
+  }
+}
+
+TEST(Arms, ShareOutWhatFillsAPipeline) {
+  const Parameters none(choosingMethod());
+  for (const Arm& arm : armsFor(none, Symmetry::Likely)) {
+    const ArmModel model = modelOf(arm, none, true);
+    const Cost few = model.iteration(3).cost, many = model.iteration(3000).cost;
+    if (arm.method->pipelined) {
+      EXPECT_GE(few.operators, many.operators + 0.3) << model.name;
+      EXPECT_GE(few.preconditioners, many.preconditioners + 0.3) << model.name;
+    } else {
+      EXPECT_EQ(few.operators, many.operators) << model.name;
+      EXPECT_EQ(few.preconditioners, many.preconditioners) << model.name;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace capstan::testing

@@ -274,7 +274,7 @@ TEST_F(ParametersTest, LimitsAreSetAsByAList) {
   ParameterList list;
   list.set("Convergence Tolerance", 1e-4);
   list.set("Maximum Iterations", 12);
-  merged.merge(list);
+  EXPECT_FALSE(merged.merge(list)) << "limits are all that it had";
   gmres_.current();  // what was printed before is not kept
   gmres_.setLimits(1e-4, 12);
   EXPECT_EQ(gmres_.options().tolerance, 1e-4);
@@ -286,6 +286,8 @@ TEST_F(ParametersTest, LimitsAreSetAsByAList) {
   for (const double wrong : {-1.0, nan}) EXPECT_THROW(gmres_.setLimits(wrong, 5), std::invalid_argument) << wrong;
   EXPECT_THROW(gmres_.setLimits(1e-3, -1), std::invalid_argument);
   EXPECT_EQ(gmres_.checksum(), merged.checksum());
+  list.set("Num Blocks", 7);
+  EXPECT_TRUE(merged.merge(list));
 }
 
 TEST_F(ParametersTest, TheOverlayWinsOverLimits) {

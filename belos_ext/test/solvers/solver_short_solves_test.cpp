@@ -216,5 +216,52 @@ TEST_P(ShortSolves, TellTheirApplicationsInJsonAndInTheSummary) {
 
 CAPSTAN_FOR_EVERY_SOLVER(ShortSolves);
 
+/// Products of a later solve that are not those of its iterations.
+double productsBeside(const std::string& name, int depth, const RCP<CrsMatrix>& a) {
+  const MethodTraits& method = methodOf(name);
+  Params p;
+  p.set("Convergence Tolerance", 1e-6);
+  if (isGmres(method)) p.set("Num Blocks", 200);
+  if (depth > 0) p.set("Pipeline Depth", depth);
+  const System system = systemWithRightHandSide(a, wave);
+  const auto solver = solverOf(method, p);
+  double products = 0;
+  for (int k = 0; k < 2; ++k) {  // the first one learns the spectrum
+    system.x->putScalar(0);
+    const Outcome outcome = solve(*solver, system);
+    EXPECT_TRUE(outcome.converged) << name;
+    const double each = method.cost(SolverOptions(), false).operators;
+    products = static_cast<double>(outcome.report.operatorApplications) - each * outcome.iterations;
+  }
+  return products;
+}
+
+/// What fills a pipeline, beyond what the method without one does: as its cost says.
+TEST(PipelinesOfLaterSolves, MakeSoManyProductsAhead) {
+  struct Case {
+    std::string plain, pipelined;
+    std::vector<int> depths;
+  };
+  const std::vector<Case> cases = {{id::Gmres, id::PipelinedGmres, {1, 2, 3}},
+                                   {id::Cg, id::PipelinedCg, {1, 2, 3}},
+                                   {id::Cr, id::PipelinedCr, {0}},
+                                   {id::BiCgStab, id::PipelinedBiCgStab, {0}}};
+  for (const auto& [plain, pipelined, depths] : cases) {
+    StateCache::instance().clear();
+    const auto a = grid2d(30, 40, methodOf(plain).needsSymmetric ? 0.0 : 0.3);
+    const double without = productsBeside(plain, 0, a);
+    for (const int depth : depths) {
+      SCOPED_TRACE(pipelined + ", depth " + std::to_string(depth));
+      StateCache::instance().clear();
+      SolverOptions options;
+      if (depth > 0) options.pipelineDepth = depth;
+      const double ahead = methodOf(pipelined).cost(options, false).ahead;
+      const double found = productsBeside(pipelined, depth, a) - without;
+      EXPECT_LE(found, ahead);
+      EXPECT_GE(found, ahead - 1);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace capstan::testing
