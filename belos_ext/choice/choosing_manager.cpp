@@ -22,6 +22,9 @@ namespace capstan {
 
 namespace {
 
+/// Of the iterations that a trial may take: what is expected, six times.
+constexpr int longestUnsure = 4;
+
 /// What a solve has not sent, since it has made no reduction or has thrown, is not for a later one.
 template <class Solver>
 struct Unsent {
@@ -114,6 +117,7 @@ void ChoosingManager<Types>::begin(SystemChoice& choice) const {
   } else if (!problem_->isHermitian() && !SymmetryCheck<Types>::mayRead(*problem_->getOperator())) {
     known = Symmetry::Unknown;  // CG finds out of others in its first solve
   }
+  choice.unsure = known == Symmetry::Unknown;
   choice.arms = armsFor(parameters_, known);
   std::vector<ArmModel> models;
   for (const Arm& arm : choice.arms) models.push_back(modelOf(arm, parameters_, preconditioned));
@@ -222,7 +226,10 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   const MethodTraits* const next = findMethod(choice.arms[arm].method->next);
   const bool mayLeave =
       report.trial && next != nullptr && next->family == choice.arms[choice.chooser->best()].method->family;
-  const int trialEndsAt = mayLeave ? choice.chooser->mostIterations(arm) : 0;
+  // One that is for symmetric A may solve some systems and get nowhere with the next, where nothing says what A is.
+  const bool mayFail = choice.unsure && next != nullptr && choice.arms[arm].method->needsSymmetric;
+  const int most = choice.chooser->mostIterations(arm);
+  const int trialEndsAt = mayLeave ? most : mayFail ? longestUnsure * most : 0;
   solver.setHandsOverAt(trialEndsAt);
   solver.setChoice(report, said(report, choice.said));
   if (!report.trial) choice.said = report.arm;

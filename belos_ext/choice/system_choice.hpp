@@ -21,6 +21,7 @@ struct SystemChoice {
   std::string madeFor;  ///< what the arms depend on, as it was
   std::vector<Arm> arms;
   std::optional<Chooser> chooser;
+  bool unsure = false;                 ///< nobody knows whether A is symmetric: its rows cannot be read
   ChoiceKey key;                       ///< in "Choice File"
   std::string written;                 ///< the best arm as it was written there last
   std::string said;                    ///< the choice that was told last, by the name of its arm

@@ -173,7 +173,8 @@ TEST_F(Choosing, ChoosesTheSameOnAllRanksInRandomSequences) {
       const ReductionCounters before = counters();
       const Outcome outcome = solve(*solver, system);
       const ReductionCounters spent = counters() - before;
-      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << " after " << outcome.iterations << ", "
+                                     << outcome.report.choice.arm << (outcome.report.choice.trial ? ", a trial" : "");
       EXPECT_EQ(spent.blocking + spent.nonblocking,
                 outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking);
       const ChoiceReport& choice = outcome.report.choice;
