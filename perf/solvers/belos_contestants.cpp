@@ -129,7 +129,8 @@ Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
     }
   }
   if (withLocal) field.local = localSystem(*built.A, *built.b);
-  if (deck.campaign.changingRightHandSide) field.rightHandSides = std::make_shared<RightHandSides>(*built.A, built.b, seed);
+  if (deck.campaign.changingRightHandSide)
+    field.rightHandSides = std::make_shared<RightHandSides>(*built.A, built.b, seed);
   return field;
 }
 

@@ -10,8 +10,8 @@
 namespace capstan::perf {
 
 /// Right-hand sides of one system: (1 - t) b / |b| + t r / |r|, times |b|, in the 2-norm. b is the system's own, r has
-/// random entries in [-1, 1], without their mean where A 1 = 0, and t in [0, 1] is drawn too. Seed, turn and global row decide alone: the same for every
-/// library and on any number of ranks.
+/// random entries in [-1, 1], without their mean where A 1 = 0, and t in [0, 1] is drawn too. Seed, turn and global row
+/// decide alone: the same for every library and on any number of ranks.
 class RightHandSides {
  public:
   /// \param b one column, not zero; changes in place from turn to turn. Collective.

@@ -57,8 +57,8 @@ class PipelinedCg final : public PipelineRestarts<Types> {
     const double l = options.pipelineDepth, more = preconditioned ? 1 : 0;
     const double vectors = 2 * l + std::max(l, 3.0) + 2 + more * (2 * l + 3);
     const double recurrences = (l + 1) * (1 + more), read = 2 * l + 5 + more * (2 * l + 3);
-    const double multiplied = l + 2 + 2 * more;  // vectors in products
-    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 3 + more), 8 * (read + recurrences + 2 + multiplied), l + 1};
+    const double moved = read + recurrences + 2 + (l + 2 + 2 * more);  // the last: vectors in products
+    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 3 + more), 8 * moved, l + 1};
   }
 
  private:
