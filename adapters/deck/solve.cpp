@@ -8,7 +8,6 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <iostream>
-#include <limits>
 
 #include "adapters/deck/residual_check.hpp"
 #include "adapters/deck/systems.hpp"
@@ -199,34 +198,6 @@ class Runner {
   int buildsSeen_ = 0;
 };
 
-/// The first step of a system that cannot be made, with one of its solvers: nothing was solved.
-SolveRecord unsolved(const SystemOptions& system, const LinearSolver& solver, const std::string& failure) {
-  SolveRecord record;
-  record.system = system.name;
-  record.solver = solver.name;
-  record.method = solver.method;
-  record.preconditioner = solver.preconditioner.name;
-  record.tolerance = solver.tolerance;
-  record.relativeResidual = std::numeric_limits<double>::quiet_NaN();
-  record.failure = failure;
-  return record;
-}
-
-/// The system, or, where it cannot be made and something was solved before it, a record of that for each of its
-/// solvers.
-std::optional<SystemSequence> sequenceOf(const Deck& deck, const SystemOptions& system,
-                                         const Teuchos::RCP<const Communicator>& comm,
-                                         std::vector<SolveRecord>& records) {
-  try {
-    return std::optional<SystemSequence>(std::in_place, system, comm);
-  } catch (const InputError& error) {
-    if (records.empty()) throw;
-    for (const auto index : system.solvers)
-      records.push_back(unsolved(system, deck.linearSolvers[index], error.what()));
-    return std::nullopt;
-  }
-}
-
 }  // namespace
 
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
@@ -234,11 +205,10 @@ std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Comm
   std::vector<SolveRecord> records;
   SharedFailures failures(*comm);
   for (const auto& system : deck.systems) {
-    auto sequence = sequenceOf(deck, system, comm, records);
-    if (!sequence) continue;
+    SystemSequence sequence(system, comm);
     for (const auto index : system.solvers) {
-      Runner runner(system, deck.linearSolvers[index], *sequence, options, failures);
-      for (int k = 0; k < sequence->size(); ++k) records.push_back(runner.solve(k, records.empty()));
+      Runner runner(system, deck.linearSolvers[index], sequence, options, failures);
+      for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k, records.empty()));
     }
   }
   return records;

@@ -46,9 +46,9 @@ struct RunOptions {
 };
 
 /// Solves every system of the deck with each of its solvers. Collective; all ranks get the same records (seconds are
-/// each rank's own). A preconditioner that cannot be built is a failure of its solves, a file that turns out unusable
-/// one of its system's solvers; where nothing was solved before it, it is thrown: PreconditionerError or InputError on
-/// every rank. \throws LoneFailure on a rank that failed while the others wait for it (shared_failures.hpp).
+/// each rank's own). A preconditioner that cannot be built is a failure of its solves; where nothing was solved before
+/// it, it is thrown: PreconditionerError on every rank. \throws InputError on every rank when a file turns out
+/// unusable. \throws LoneFailure on a rank that failed while the others wait for it (shared_failures.hpp).
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options);
 

@@ -116,21 +116,6 @@ class Results(SolveCase):
         self.assertEqual((first.returncode, first.stdout), (2, ""), "nothing was solved before")
         self.assertFalse((self.folder / "first.json").exists())
 
-    def test_a_later_file_that_cannot_be_read(self):
-        """What was solved before it and after it stands; its system has failed with each of its solvers."""
-        self.write("truncated.mtx", MATRIX[:-7])
-        deck = DECK + "  - {name: file, matrix: truncated.mtx}\n  - {name: last, generate: {problem: laplace2d, cells: 5}}\n"
-        for ranks in (1, 2):
-            run = self.solve(deck, "--solver", "all", "--report", "r.json", "--history", "h.csv", ranks=ranks)
-            self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
-            solves = json.loads((self.folder / "r.json").read_text())["solves"]
-            self.assertEqual([(solve["system"], solve["solver"], solve["converged"]) for solve in solves],
-                             [(system, solver, system != "file") for system in ("small", "file", "last") for solver in ("gm", "cg")])
-            for solve in solves[2:4]:
-                self.assertRegex(solve["failure"], r"systems\[1\]\.matrix: .*truncated\.mtx:5: the file is truncated: 3 of 4 entries")
-                self.assertIsNone(solve["relative_residual"])
-            self.assertIn("\nfile with gm stopped: systems[1].matrix: ", run.stdout)
-
     def test_the_table_shows_a_redirect(self):
         run = self.solve(DECK, variables={"CAPSTAN_OPTIONS": "redirect: {BLOCK GMRES: CAPSTAN GMRES}"})
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -117,9 +117,9 @@ class Refusals(SolveCase):
 
     def test_matrix_files(self):
         def with_files(matrix="a.mtx", rhs="b.mtx"):
-            return DECK.replace("systems:\n", f"systems:\n  - {{name: file, matrix: {matrix}, rhs: {rhs}}}\n")
+            return DECK + f"  - {{name: file, matrix: {matrix}, rhs: {rhs}}}\n"
 
-        self.refused(with_files(), "systems[0].matrix: ", "a.mtx: no such file", "b.mtx: no such file", ranks=2)
+        self.refused(with_files(), "systems[1].matrix: ", "a.mtx: no such file", "b.mtx: no such file", ranks=2)
         self.write("a.mtx", MATRIX)
         self.write("b.mtx", VECTOR)
         self.write("truncated.mtx", MATRIX[:-7])
@@ -129,12 +129,12 @@ class Refusals(SolveCase):
         self.write("wide.mtx", MATRIX.replace("3 3 4", "3 4 4"))
         self.refused(with_files("wide.mtx"), "found 3 rows and 4 columns; allowed: a square matrix")
         self.write("short.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n")
-        self.refused(with_files(rhs="short.mtx"), "systems[0].rhs: ", "short.mtx: found 2 rows; allowed: 3", ranks=2)
+        self.refused(with_files(rhs="short.mtx"), "systems[1].rhs: ", "short.mtx: found 2 rows; allowed: 3", ranks=2)
         self.write("words.mtx", MATRIX.replace("2 2 3", "2 2 three"))
-        self.refused(with_files("words.mtx"), "systems[0].matrix: ", "words.mtx:4: found '2 2 three'", ranks=2)
+        self.refused(with_files("words.mtx"), "systems[1].matrix: ", "words.mtx:4: found '2 2 three'", ranks=2)
         self.write("two.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n1\n2\n3\n")
-        self.refused(with_files().replace("rhs: b.mtx}", "rhs: b.mtx, guess: two.mtx}"),
-                     "systems[0].guess: ", "two.mtx: found 2 columns; allowed: 1")
+        self.refused(with_files().replace("}\n", ", guess: two.mtx}\n").replace("cells: 12, guess: two.mtx", "cells: 12"),
+                     "systems[1].guess: ", "two.mtx: found 2 columns; allowed: 1")
 
     def test_preconditioner_files(self):
         muelu = DECK.replace("preconditioner: sgs", "preconditioner: muelu\n    muelu_xml_file_name: own.xml")
