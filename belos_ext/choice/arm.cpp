@@ -110,6 +110,7 @@ ArmModel modelOf(const Arm& arm, SolverOptions options, bool preconditioned) {
     own.numBlocks = std::max(std::min(own.numBlocks, iterations), method->takes("Step Size") ? own.stepSize : 1);
     IterationCost cost{method->cost(own, preconditioned), method->pipelined,
                        method->takes("Pipeline Depth") ? own.pipelineDepth : 1};
+    // What fills a pipeline is made once a solve.
     cost.cost.operators += cost.cost.ahead / std::max(1, iterations);
     cost.cost.preconditioners += cost.cost.ahead / std::max(1, iterations);
     // An application to a block counts once there. A product reads the matrix once, and several vectors.

@@ -25,6 +25,18 @@ namespace {
 /// Of the iterations that a trial may take: what is expected, six times.
 constexpr int longestUnsure = 4;
 
+/// After how many iterations of an arm its next method goes on; 0: never. Local.
+int handsOverAt(const SystemChoice& choice, std::size_t arm, bool trial) {
+  const Chooser& chooser = *choice.chooser;
+  const MethodTraits& method = *choice.arms[arm].method;
+  const MethodTraits* const next = findMethod(method.next);
+  if (next == nullptr) return 0;
+  // A trial's next method stands for the best one: of another family it may not solve.
+  if (trial && next->family == choice.arms[chooser.best()].method->family) return chooser.mostIterations(arm);
+  // One for symmetric A may solve some systems and get nowhere with the next, where nothing says what A is.
+  return choice.unsure && method.needsSymmetric ? longestUnsure * chooser.mostIterations(arm) : 0;
+}
+
 /// What a solve has not sent, since it has made no reduction or has thrown, is not for a later one.
 template <class Solver>
 struct Unsent {
@@ -222,14 +234,7 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   const std::size_t arm = fixed ? choice.chooser->best() : choice.chooser->choose();
   const ChoiceReport report = choiceReport(*choice.chooser, arm);
   Inner& solver = solverOf(choice.arms[arm]);
-  // The trial's next method stands for the best one: of another family it may not solve.
-  const MethodTraits* const next = findMethod(choice.arms[arm].method->next);
-  const bool mayLeave =
-      report.trial && next != nullptr && next->family == choice.arms[choice.chooser->best()].method->family;
-  // One that is for symmetric A may solve some systems and get nowhere with the next, where nothing says what A is.
-  const bool mayFail = choice.unsure && next != nullptr && choice.arms[arm].method->needsSymmetric;
-  const int most = choice.chooser->mostIterations(arm);
-  const int trialEndsAt = mayLeave ? most : mayFail ? longestUnsure * most : 0;
+  const int trialEndsAt = handsOverAt(choice, arm, report.trial);
   solver.setHandsOverAt(trialEndsAt);
   solver.setChoice(report, said(report, choice.said));
   if (!report.trial) choice.said = report.arm;
