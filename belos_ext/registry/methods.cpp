@@ -116,11 +116,11 @@ std::vector<Row<Types>> rows() {
           "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, FirstProducts::Image, cg,
           leastResidual),
       row<Types, Supervised<Types, BiCgStab<Types>>>("CAPSTAN BICGSTAB", "capstan_bicgstab",
-                                                     "BiCGStab, two reductions an iteration", "[van der Vorst 1992]",
+                                                     "BiCGStab, one reduction an iteration", "[van der Vorst 1992]",
                                                      Family::BiCgStab, FirstProducts::None, gmres),
       row<Types, Supervised<Types, PipelinedBiCgStab<Types>>>(
           "CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
-          "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
+          "pipelined BiCGStab: the one reduction of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
           Family::BiCgStab, FirstProducts::None, gmres),
       row<Types, Supervised<Types, Idr<Types>>>("CAPSTAN IDR", "capstan_idr", "IDR(s), one reduction for each product",
                                                 "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",

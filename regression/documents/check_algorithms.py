@@ -27,7 +27,6 @@ ALGORITHMS = [
     ("embedded-cg", "embedded CG", ["cg/cg.hpp", "embedded_cg/carried_product.hpp"]),
     ("gmres", "GMRES", ["gmres/gmres.hpp"]),
     ("idr", "IDR(s)", ["idr/idr.hpp"]),
-    ("pipelined-bicgstab", "BiCGStab that goes on", ["bicgstab/unpipelined_bicgstab.hpp"]),
     ("pipelined-bicgstab", "pipelined BiCGStab", ["bicgstab/pipelined_bicgstab.hpp"]),
     ("pipelined-cg", "p(l)-CG", ["pipelined_cg/pipelined_cg.hpp"]),
     ("pipelined-cr", "pipelined CR", ["cr/cr.hpp"]),

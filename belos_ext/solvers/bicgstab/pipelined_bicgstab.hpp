@@ -1,15 +1,16 @@
 #pragma once
 /// \file
-/// Pipelined BiCGStab: each of the two reductions of an iteration is hidden behind an application of A and M^{-1}.
+/// Pipelined BiCGStab: the one reduction of an iteration is hidden behind an application of A and M^{-1}.
 ///
-/// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab. Products with A and
-/// M^{-1} are taken of w and z, and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
+/// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab, whose two reductions are one here, as CAPSTAN BICGSTAB
+/// has it: all products that alpha and omega need are known before v. Products with A and M^{-1} are taken of w and z,
+/// and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
 /// `line k` beside a statement: docs/methods/pipelined-bicgstab.md.
 ///
-/// Cost of an iteration: 2 nonblocking reductions of 4 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
-/// and the like behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and
-/// a blocking reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where
-/// a claim is examined, after a restart or for a guess that is not zero.
+/// Cost of an iteration: 1 nonblocking reduction of 14 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: behind M^{-1} z and
+/// A. Where rounding has left less than half the digits of a product: one more, blocking. Start of a cycle: 1 A, 1
+/// M^{-1}. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where a claim is
+/// examined, after a restart or for a guess that is not zero.
 ///
 /// | paper         | here               | shape               | meaning                                         |
 /// |---------------|--------------------|---------------------|-------------------------------------------------|
@@ -26,12 +27,12 @@
 ///
 /// The recurrences let rounding grow: every 50 iterations, and each time the residual has fallen by eight digits, all
 /// vectors but p^ are computed anew (5 A, 3 M^{-1}); a claim that the computed residual does not bear out starts a new
-/// cycle from it. After 50 iterations (r*, s) is compared with what the recurrences had made of it. Where half its
-/// digits are wrong, UnpipelinedBiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r
+/// cycle from it. After 50 iterations (r*, s) is compared with what the recurrences had made of it (1 reduction). Where
+/// half its digits are wrong, BiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r
 /// orthogonal to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day
 /// 1997].
 
-#include "belos_ext/solvers/bicgstab/unpipelined_bicgstab.hpp"
+#include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
 
 namespace capstan::tuning::bicgstab {
@@ -46,85 +47,64 @@ inline constexpr double lostDigits = 1;
 namespace capstan {
 
 template <class Types>
-class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
+class PipelinedBiCgStab final : public BiCgStab<Types> {
  public:
-  using Base = UnpipelinedBiCgStab<Types>;
+  using Base = BiCgStab<Types>;
   using typename Base::MultiVector;
   using typename Base::Scalar;
+  using typename Base::Step;
   using typename Base::Vector;
 
   using Options = MethodOptions<FallbackOptions, HiddenOptions>;
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    // Read and written by the first sweep, read by its products, and the same of the second.
-    if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5), 2};
-    return {2, 2, 2, 8, 44, 8 * (7 + 5 + 3 + 6 + 3 + 5), 2};
+    // Read and written by the first sweep, read by the products, read and written by the second sweep.
+    if (preconditioned) return {1, 2, 2, 12, 64, 8 * (11 + 4 + 5 + 11 + 4), 2};
+    return {1, 2, 2, 8, 54, 8 * (7 + 3 + 5 + 8 + 3), 2};
+  }
+
+  void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
+    Base::prepare(system, b, judged);
+    for (Vector* vector : {&v_, &t_}) vectorLike(b, *vector);
+    for (Vector* vector : {&wHat_, &zHat_}) {
+      if (preconditioned_) vectorLike(b, *vector);
+    }
+    trusted_ = true;
   }
 
  private:
-  using Base::hat, Base::hatOf, Base::pHat_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
-      Base::wHat_;
+  using Base::batch_, Base::hat, Base::hatOf, Base::length_, Base::pHat_, Base::preconditioned_, Base::rHat_, Base::s_,
+      Base::sHat_, Base::w_, Base::z_;
   Ending iterate(Progress<Types>& progress) override {
-    if (!trusted_) return this->unpipelined(progress);
+    if (!trusted_) return Base::iterate(progress);
     auto& system = progress.system();
-    auto& kernels = system.kernels();
-    MultiVector &r = *this->r_, &shadow = *this->shadow_;
-    kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // line 1: r* = r
+    MultiVector& r = *this->r_;
     hatOf(system, r, rHat_);
     system.act(Action::Operator, hat(r, rHat_), *w_);  // line 1
-    advance(system);                                   // line 1: w^ = M^{-1} w, t = A w^
-    begin_->clear();
-    const auto first = begin_->dot(shadow, *w_), ww = begin_->norm2(*w_);
-    system.reduce(*begin_);
-    const Scalar length = std::sqrt(this->square_), image = (*begin_)[first];
-    if (!std::isfinite(image)) return Ending::NotFinite;
-    if (isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
-
-    Scalar rho = this->square_, sigma = image, beta = 0, omega = 0;  // sigma = (r*, s)
-    peak_ = static_cast<double>(length);
+    peak_ = static_cast<double>(length_);
     sinceReplacement_ = 0;
-    for (;;) {  // line 2
-      if (!std::isfinite(sigma)) return Ending::NotFinite;
-      const Scalar alpha = ratioOr(rho, sigma, std::numeric_limits<Scalar>::infinity());  // lines 1, 11
-      if (!std::isfinite(alpha)) return Ending::Breakdown;
-      directions(system, alpha, beta, omega);                  // lines 3 to 5: p^, s, s^, z; q, q^, y
-      PendingReduction<Types> productsOfQ = startOfQ(system);  // line 6
-      hatOf(system, *z_, zHat_);                               // line 6
-      system.act(Action::Operator, hat(*z_, zHat_), *v_);      // line 6: v = A M^{-1} z
-      productsOfQ.wait();                                      // line 6
-      const auto& ofQ = *ofQ_;
-      const PredictedNorm normOfQ{std::sqrt(static_cast<double>(ofQ[qqSlot_])), false};
-      if (!std::isfinite(ofQ[ssSlot_])) return Ending::NotFinite;
-      // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
-      if (isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
-      if (!std::isfinite(ofQ[qySlot_])) return Ending::NotFinite;
-      omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);  // line 7
-      const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_]) * std::sqrt(ofQ[yySlot_]));
-      const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
-      if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
-      step(system, alpha, omega, progress.x());  // lines 7, 8: x; r, r^, w
-      if (const auto ending = progress.follow(predicted)) return *ending;
-
-      const bool replaces = replacementIsDue(progress.recursive());
-      if (replaces) replace(system, progress.b(), progress.x(), progress.stop());
-      PendingReduction<Types> productsOfR = startOfR(system);  // line 9
-      advance(system);                                         // line 9: w^ = M^{-1} w, t = A w^
-      productsOfR.wait();                                      // line 9
-      const auto& ofR = *ofR_;
-      const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
-      if (last || isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
-      beta = (next / rho) * (alpha / omega);  // line 10
-      rho = next;
-      if (replaces && ranLong_ && haveLostDigits(system, progress.stop(), sigma, ofR[sSlot_])) {
-        return this->goOn(progress, {length, rr, rho, beta, omega});
-      }
-      sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];  // line 11
+    for (Step step;;) {                                    // line 2
+      hatOf(system, *w_, wHat_);                           // line 3
+      system.act(Action::Operator, hat(*w_, wHat_), *t_);  // line 3: t = A w^
+      directions(system, step);                            // lines 4, 5: p^, s, s^, z
+      this->enterProducts();
+      PendingReduction<Types> products = system.start(*batch_);             // line 6
+      hatOf(system, *z_, zHat_);                                            // line 6
+      system.act(Action::Operator, hat(*z_, zHat_), *v_);                   // line 6: v = A M^{-1} z
+      products.wait();                                                      // line 6
+      if (const auto ending = this->takeAll(system, step)) return *ending;  // lines 7, 8, 11
+      makeStep(progress, step);                                             // lines 7 to 10
+      if (const auto ending = this->follow(progress, step)) return *ending;
+      if (!replacementIsDue(progress.recursive())) continue;
+      replace(system, progress.b(), progress.x(), progress.stop());
+      if (ranLong_ && haveLostDigits(system, progress.stop())) return this->goOn(progress, step);
     }
   }
 
-  /// Whether the residual has fallen so far that the recurrences have lost half their digits, or they have run long.
-  /// Only these are judged: a fall takes digits of the best.
+  /// Whether the residual has fallen so far that what recurrences make of it has lost half its digits, or they have run
+  /// long. Only these are judged: a fall takes digits of the best.
   bool replacementIsDue(double norm) {
-    const bool fallen = this->fallenFrom(peak_, norm);
+    peak_ = std::max(peak_, norm);
+    const bool fallen = norm <= std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak_;
     ranLong_ = ++sinceReplacement_ >= tuning::bicgstab::mostSteps;
     if (!fallen && !ranLong_) return false;
     sinceReplacement_ = 0;
@@ -133,9 +113,13 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   }
 
   /// Whether rounding had taken half the digits of sigma, which alpha came from, before replace(): then the pipeline is
-  /// not trusted any more in this solve.
-  /// \param recurred, computed (r*, s) by recurrences, and of s = A p^
-  bool haveLostDigits(LinearSystem<Types>& system, const StopTest& stop, Scalar recurred, Scalar computed) {
+  /// not trusted any more in this solve. 1 reduction.
+  bool haveLostDigits(LinearSystem<Types>& system, const StopTest& stop) {
+    const Scalar recurred = this->sigma_;
+    batch_->clear();
+    const auto ofS = batch_->dot(*this->shadow_, *s_);
+    system.reduce(*batch_);
+    const Scalar computed = (*batch_)[ofS];
     const Scalar bound =
         static_cast<Scalar>(tuning::bicgstab::lostDigits) * std::sqrt(std::numeric_limits<Scalar>::epsilon());
     trusted_ = std::abs(recurred - computed) <= bound * std::abs(computed);
@@ -159,81 +143,46 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     system.act(Action::Operator, hat(*z_, zHat_), *v_);
   }
 
-  void advance(LinearSystem<Types>& system) {
-    hatOf(system, *w_, wHat_);
-    system.act(Action::Operator, hat(*w_, wHat_), *t_);
-  }
-
   /// p^ = r^ + beta (p^ - omega s^), s = w + beta (s - omega z), s^ = w^ + beta (s^ - omega z^), z = t + beta (z -
-  /// omega v); then q = r - alpha s, q^ = r^ - alpha s^, y = w - alpha z in the places of r, r^ and w. One sweep.
-  void directions(LinearSystem<Types>& system, Scalar alpha, Scalar beta, Scalar omega) {
+  /// omega v). One sweep.
+  void directions(LinearSystem<Types>& system, const Step& step) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength());
     const auto turn = [&](const MultiVector& onto, const MultiVector& away, MultiVector& direction) {
-      if (beta != Scalar(0)) sweep.axpy(-omega, away, direction);
-      sweep.axpby(Scalar(1), onto, beta, direction);
+      if (step.beta != Scalar(0)) sweep.axpy(-step.omega, away, direction);
+      sweep.axpby(Scalar(1), onto, step.beta, direction);
     };
-    turn(hat(r, rHat_), hat(*s_, sHat_), *pHat_);             // line 3
-    if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);        // line 4
-    turn(*w_, *z_, *s_);                                      // line 3
-    turn(*t_, *v_, *z_);                                      // line 4
-    sweep.axpy(-alpha, *s_, r);                               // line 5
-    if (preconditioned_) sweep.axpy(-alpha, *sHat_, *rHat_);  // line 5
-    sweep.axpy(-alpha, *z_, *w_);                             // line 5
+    turn(hat(r, rHat_), hat(*s_, sHat_), *pHat_);       // line 4
+    if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);  // line 5
+    turn(*w_, *z_, *s_);                                // line 4
+    turn(*t_, *v_, *z_);                                // line 5
     system.kernels().sweep(sweep);
   }
 
   /// x += alpha p^ + omega q^, r = q - omega y, r^ = q^ - omega (w^ - alpha z^), w = y - omega (t - alpha v). One
   /// sweep.
-  void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, MultiVector& x) {
-    MultiVector& r = *this->r_;
+  void makeStep(Progress<Types>& progress, const Step& step) {
+    const auto alpha = step.alpha, omega = step.omega;
+    MultiVector &r = *this->r_, &x = progress.x();
     SweepList<Types> sweep(r.getLocalLength());
-    sweep.axpy(this->stepOfP(alpha), *pHat_, x);  // line 7
-    sweep.axpy(omega, hat(r, rHat_), x);          // line 7
-    sweep.axpy(-omega, *w_, r);                   // line 8
+    if (!step.halfMade) this->half(sweep, alpha);  // line 8
+    sweep.axpy(alpha, *pHat_, x);                  // line 9
+    sweep.axpy(omega, hat(r, rHat_), x);           // line 9
+    sweep.axpy(-omega, *w_, r);                    // line 10
     if (preconditioned_) {
-      sweep.axpy(-omega, *wHat_, *rHat_);         // line 8
-      sweep.axpy(alpha * omega, *zHat_, *rHat_);  // line 8
+      sweep.axpy(-omega, *wHat_, *rHat_);         // line 10
+      sweep.axpy(alpha * omega, *zHat_, *rHat_);  // line 10
     }
-    sweep.axpy(-omega, *t_, *w_);         // line 8
-    sweep.axpy(alpha * omega, *v_, *w_);  // line 8
-    system.kernels().sweep(sweep);
-  }
-
-  PendingReduction<Types> startOfQ(LinearSystem<Types>& system) {
-    ofQ_->clear();
-    qySlot_ = ofQ_->dot(*this->r_, *w_);
-    yySlot_ = ofQ_->norm2(*w_);
-    qqSlot_ = ofQ_->norm2(*this->r_);
-    ssSlot_ = ofQ_->norm2(*s_);
-    return system.start(*ofQ_);
-  }
-  PendingReduction<Types> startOfR(LinearSystem<Types>& system) {
-    const MultiVector& shadow = *this->shadow_;
-    ofR_->clear();
-    rSlot_ = ofR_->dot(shadow, *this->r_);
-    wSlot_ = ofR_->dot(shadow, *w_);
-    sSlot_ = ofR_->dot(shadow, *s_);
-    zSlot_ = ofR_->dot(shadow, *z_);
-    rrSlot_ = ofR_->norm2(*this->r_);
-    return system.start(*ofR_);
-  }
-
-  void allocate(LinearSystem<Types>& system, const MultiVector& b) override {
-    Base::allocate(system, b);
-    for (Vector* vector : {&z_, &v_, &t_}) vectorLike(b, *vector);
-    if (preconditioned_) vectorLike(b, zHat_);
-    for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
-    trusted_ = true;
+    sweep.axpy(-omega, *t_, *w_);         // line 10
+    sweep.axpy(alpha * omega, *v_, *w_);  // line 10
+    progress.system().kernels().sweep(sweep);
   }
 
   bool trusted_ = true;       ///< the pipeline's recurrences, in this solve
   bool ranLong_ = false;      ///< the recurrences that are replaced
   int sinceReplacement_ = 0;  ///< iterations
   double peak_ = 0;           ///< the largest residual since the recurrences began, or were replaced
-  Vector z_, v_, t_, zHat_;
-  std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
-  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, ssSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
+  Vector v_, t_, wHat_, zHat_;
 };
 
 }  // namespace capstan

@@ -82,7 +82,7 @@ TEST(BiCgStabHandover, StaysPipelinedWhereTheDigitsLast) {
 
 class BiCgStabHandoverCosts : public ::testing::TestWithParam<Side> {};
 
-// Of 60 iterations after the handover: 2 A, 2 M^{-1}, 2 reductions each, hidden where there is an M to hide behind.
+// Of 60 iterations after the handover: 2 A, 2 M^{-1}, 1 reduction each.
 TEST_P(BiCgStabHandoverCosts, AreThoseOfTheUnpipelinedForm) {
   CAPSTAN_NEEDS_REAL_MATRICES();
   const bool preconditioned = GetParam() != Side::None;
@@ -97,8 +97,8 @@ TEST_P(BiCgStabHandoverCosts, AreThoseOfTheUnpipelinedForm) {
   const auto grown = [&](long SolveReport::*count) { return second.report.*count - first.report.*count; };
   EXPECT_EQ(grown(&SolveReport::operatorApplications), 120);
   EXPECT_EQ(grown(&SolveReport::preconditionerApplications), preconditioned ? 120 : 0);
-  EXPECT_EQ(grown(&SolveReport::reductionsNonblocking), preconditioned ? 120 : 0);
-  EXPECT_EQ(grown(&SolveReport::reductionsBlocking), preconditioned ? 0 : 120);
+  EXPECT_EQ(grown(&SolveReport::reductionsNonblocking), 0);
+  EXPECT_NEAR(grown(&SolveReport::reductionsBlocking), 60, 3) << "where products have lost digits, one more";
 }
 
 INSTANTIATE_TEST_SUITE_P(Sides, BiCgStabHandoverCosts, ::testing::Values(Side::None, Side::Right),

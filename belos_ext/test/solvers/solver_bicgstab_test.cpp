@@ -182,6 +182,38 @@ TEST_P(BiCgStabTypes, EndInTheMiddleOfAnIterationWhereThatIsEnough) {
   EXPECT_LE(relativeResidual(system, *guess), 1e-3);
 }
 
+// M is the inverse up to a millionth, and q a millionth of r: products of q from those of r and s would be rounding.
+TEST_P(BiCgStabTypes, ComputeProductsOfAnIntermediateResidualThatIsTiny) {
+  const auto map = grid2d(12, 12, 0.3)->getRowMap();
+  System system;
+  const auto nearlyOne = vectorFrom(map, [](GO g) { return 1 + 1e-6 * std::sin(static_cast<double>(g)); });
+  system.a = rcp(new FunctionOperator(map, [nearlyOne](const MultiVector& in, MultiVector& out) {
+    out.elementWiseMultiply(1, *nearlyOne->getVector(0), in, 0);
+  }));
+  system.b = vectorFrom(map, [](GO g) { return 1 + std::cos(static_cast<double>(g)); });
+  system.x = rcp(new MultiVector(map, 1));
+  const auto guess = copyOf(*system.x);
+  Params p;
+  p.set("Convergence Tolerance", 1e-11);
+  const Outcome outcome = solve(methodOf(GetParam()), p, system, Side::None);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-11);
+  EXPECT_EQ(outcome.iterations, 1);
+  expectSameOnAllRanks(outcome);
+}
+
+// The last iteration may have two, as half of it may be enough.
+TEST_P(BiCgStabTypes, HaveOneReductionAnIteration) {
+  for (const Side side : {Side::None, Side::Right}) {
+    System system = systemWithRightHandSide(grid2d(30, 30, 0.3));
+    const Outcome outcome = solve(methodOf(GetParam()), Params(), system, side);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    const long reductions = outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking;
+    EXPECT_GE(outcome.iterations, 15);
+    EXPECT_LE(reductions, outcome.iterations + 5) << "the first residual, its claim, and the end";
+  }
+}
+
 // A p is orthogonal to the shadow residual in the first step.
 TEST_P(BiCgStabTypes, HandOverWhereTheFirstStepBreaksDown) {
   const System system = systemWithRightHandSide(dense({{0, 1}, {1, 0}}), [](GO g) { return g == 0 ? 1 : 0; });
