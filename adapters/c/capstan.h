@@ -10,7 +10,10 @@
  *
  * Functions are collective over the solver's communicator unless they are said to be local, and return CAPSTAN_SUCCESS
  * or an error. An error is the same on all ranks, also where one rank alone gave a wrong argument; CAPSTAN_ERROR_LONE
- * is the exception, and so is a solver that is NULL. After an error the solver is as it was, and x too, but for an
+ * is the exception, and so is a solver that is NULL. Functions that set
+ * something are local, but are to be called on all ranks: an error of theirs is this rank's alone, and where ranks
+ * differ in what they have set, the next solve ends in an error on all of them, and what was set, but for limits, is as
+ * before. After an error the solver is as it was, and x too, but for an
  * error in the middle of a solve. No exception leaves a function, and none ends the program. A solve that does not
  * converge is no error: its outcome says why.
  *
@@ -128,15 +131,15 @@ CAPSTAN_API int capstan_set_matrix(capstan_solver* solver, const capstan_csr* ma
  * \c recompute_preconditioner and \c reuse_preconditioner say. */
 CAPSTAN_API int capstan_matrix_changed(capstan_solver* solver);
 /** Whether A is symmetric: 1: yes; 0: no; -1: not known, as before the first call. With 0, CAPSTAN, which chooses, takes
- * no method for symmetric matrices. A method that is named is used all the same. Setting A again makes it -1. */
+ * no method for symmetric matrices. A method that is named is used all the same. Setting A again makes it -1. Local. */
 CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 /** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side
- * says.
- */
+ * says. Local. */
 CAPSTAN_API int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context);
 
 /** Tolerances and limit of the next solves, in place of those of the text: a column has converged where its residual
- * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0, which a residual of zero alone meets. */
+ * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0, which a residual of zero alone meets.
+ * Local. */
 CAPSTAN_API int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance,
                                    int max_iterations);
 /** What the application says after an iteration: 0, or any other number to end the solve (CAPSTAN_USER_TEST), the same
@@ -148,21 +151,21 @@ typedef int (*capstan_test)(void* context, int iteration, const double* residual
 typedef int (*capstan_norm)(void *context, const double *r, double *part);
 /** The norm of b - A x that tolerances are meant in; NULL: the 2-norm again. It is asked for wherever b - A x is computed,
  * and where the method's own estimate is near. For "Residual Scaling": None, User Provided, or Norm of Initial Residual,
- * which is the initial setting then. \param power 1 or 2 */
+ * which is the initial setting then. Local. \param power 1 or 2 */
 CAPSTAN_API int capstan_set_norm(capstan_solver *solver, capstan_norm norm, int power, void *context);
 /** Whether the guess of later solves is zero: 0 or 1. 1: what x holds on entry is not read, and where A is a function a
- * product of it is spared. */
+ * product of it is spared. Local. */
 CAPSTAN_API int capstan_set_zero_guess(capstan_solver *solver, int zero);
 /** Has \p test asked after the first residual and after each iteration, or s of them, of later solves; NULL: no longer.
- */
+ * Local. */
 CAPSTAN_API int capstan_set_test(capstan_solver* solver, capstan_test test, void* context);
-/** Whether later solves keep their history: 0 or 1. */
+/** Whether later solves keep their history: 0 or 1. Local. */
 CAPSTAN_API int capstan_keep_history(capstan_solver* solver, int keep);
 
 /** Solves A x = b. \param[in,out] x the guess, and the solution: never worse than the guess
  * \param[out] outcome NULL: not asked for */
 CAPSTAN_API int capstan_solve(capstan_solver* solver, const double* b, double* x, capstan_outcome* outcome);
-/** The same for several right-hand sides. \param ldb, ldx at least the rows of this rank, and 1 */
+/** The same for one or several right-hand sides; all ranks call the same one of the two functions. \param ldb, ldx at least the rows of this rank, and 1 */
 CAPSTAN_API int capstan_solve_columns(capstan_solver* solver, int columns, const double* b, int64_t ldb, double* x,
                                       int64_t ldx, capstan_outcome* outcome);
 

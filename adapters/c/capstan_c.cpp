@@ -227,6 +227,18 @@ void readHistory(const Solver& solver, int column, int* iterations, double* resi
   length = count;
 }
 
+int solveColumns(capstan_solver* solver, const Columns& columns, capstan_outcome* outcome) {
+  return withSolver(solver, [&](Solver& own) {
+    try {
+      own.solve(columns, [&] { requireSize(outcome); });
+    } catch (const Error& error) {
+      if (error.status() == CAPSTAN_ERROR_CALLBACK) write(outcomeOf(own), outcome);
+      throw;
+    }
+    write(outcomeOf(own), outcome);
+  });
+}
+
 }  // namespace
 }  // namespace capstan::c
 
@@ -309,20 +321,12 @@ int capstan_keep_history(capstan_solver* solver, int keep) {
 }
 
 int capstan_solve(capstan_solver* solver, const double* b, double* x, capstan_outcome* outcome) {
-  return capstan_solve_columns(solver, 1, b, 0, x, 0, outcome);
+  return solveColumns(solver, {true, 1, b, 0, x, 0}, outcome);
 }
 
 int capstan_solve_columns(capstan_solver* solver, int columns, const double* b, int64_t ldb, double* x, int64_t ldx,
                           capstan_outcome* outcome) {
-  return withSolver(solver, [&](Solver& own) {
-    try {
-      own.solve({columns, b, ldb, x, ldx}, [&] { requireSize(outcome); });
-    } catch (const Error& error) {
-      if (error.status() == CAPSTAN_ERROR_CALLBACK) write(outcomeOf(own), outcome);
-      throw;
-    }
-    write(outcomeOf(own), outcome);
-  });
+  return solveColumns(solver, {false, columns, b, ldb, x, ldx}, outcome);
 }
 
 int capstan_column_outcome(const capstan_solver* solver, int column, capstan_outcome* outcome) {

@@ -80,6 +80,24 @@ void copyOut(const MultiVector& from, double* to, std::int64_t ld) {
 }
 /// \}
 
+std::optional<Error> errorOf(const std::function<void()>& local) {
+  try {
+    local();
+  } catch (const Error& found) {
+    return found;
+  } catch (const std::bad_alloc&) {
+    return Error(CAPSTAN_ERROR_MEMORY, "out of memory");
+  } catch (const std::exception& failure) {  // Kokkos has one of its own for want of memory
+    return Error(CAPSTAN_ERROR_INTERNAL, failure.what());
+  }
+  return std::nullopt;
+}
+
+void requireSwitch(const char* name, int value) {
+  if (value == 0 || value == 1) return;
+  throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: 0 or 1", name, value));
+}
+
 }  // namespace
 
 Solver::Solver(MPI_Comm comm, const std::function<deck::SolverText(const Communicator&)>& read)
@@ -91,37 +109,39 @@ Solver::Solver(MPI_Comm comm, const std::function<deck::SolverText(const Communi
   makeMethod();
 }
 
+AskedSolver<driver::OperatorTypes>& Solver::asked() const {
+  return dynamic_cast<AskedSolver<driver::OperatorTypes>&>(method_->manager());
+}
+
 void Solver::makeMethod() {
   const auto list = Teuchos::rcp(new Teuchos::ParameterList(options_.parameters));
   // A method keeps its history when it is to write it.
-  if (history_ && !list->isParameter("History File")) list->set("History File", "/dev/null");
+  if (set_.history && !list->isParameter("History File")) list->set("History File", "/dev/null");
   method_.emplace(options_.method, list);
   if (maxIterations_) method_->setLimits(options_.tolerance, maxIterations_);
-  dynamic_cast<AskedSolver<driver::OperatorTypes>&>(method_->manager()).setHostNorm(norm_);
-  if (!test_.is_null()) method_->manager().setUserConvStatusTest(test_, TestCombination::OR);
+  asked().setHostNorm(set_.norm);
+  if (!set_.test.is_null()) method_->manager().setUserConvStatusTest(set_.test, TestCombination::OR);
 }
 
-void Solver::check(const std::function<void()>& local, int count, const char* counted) const {
-  std::optional<Error> error;
-  try {
-    local();
-  } catch (const Error& found) {
-    error = found;
-  } catch (const std::bad_alloc&) {
-    error = Error(CAPSTAN_ERROR_MEMORY, "out of memory");
-  }
+void Solver::check(const std::function<void()>& local, const std::vector<Counted>& alike) const {
+  const auto error = errorOf(local);
   const MPI_Comm comm = rawOf(*comm_);
   const int ranks = comm_->getSize();
   if (ranks == 1) {
     if (error) throw *error;
     return;
   }
-  // The first rank with an error; 1 where all have one; the least and the negative of the largest count.
-  std::array<int, 4> least{error ? comm_->getRank() : ranks, error ? 1 : 0, count, -count};
-  MPI_Allreduce(MPI_IN_PLACE, least.data(), 4, MPI_INT, MPI_MIN, comm);
-  if (least[0] == ranks && least[2] == -least[3]) return;
+  // The first rank with an error; 1 where all have one; the least and the negative of the largest numbers.
+  std::vector<int> least{error ? comm_->getRank() : ranks, error ? 1 : 0};
+  for (const auto& [what, number] : alike) least.insert(least.end(), {number, -number});
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), static_cast<int>(least.size()), MPI_INT, MPI_MIN, comm);
   if (least[0] == ranks) {
-    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {} to {} on the ranks", counted, least[2], -least[3]));
+    for (std::size_t i = 0; i < alike.size(); ++i) {
+      const int from = least[2 + 2 * i], to = -least[3 + 2 * i];
+      if (from == to) continue;
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {} to {} on the ranks", alike[i].what, from, to));
+    }
+    return;
   }
   int status = error ? error->status() : 0;
   MPI_Bcast(&status, 1, MPI_INT, least[0], comm);
@@ -141,26 +161,29 @@ void Solver::share(capstan_status status, const std::function<void()>& work) {
   throwShared(status, failure);
 }
 
-void Solver::throwShared(capstan_status status, const std::string& mine) {
+void Solver::throwShared(capstan_status status, const std::string& mine, const std::function<void()>& local) {
   std::string failure;
   try {
     failure = failures_->share(mine);
   } catch (const driver::LoneFailure& lone) {
     throw Error(CAPSTAN_ERROR_LONE, lone.what());
   }
-  if (!failure.empty()) throw Error(status, failure);
+  if (failure.empty()) return;
+  if (local) check(local);
+  throw Error(status, failure);
 }
 
 // What belongs to other rows goes.
 void Solver::takeRows(std::int64_t rows) {
   map_ = driver::makeRowMap(comm_, rows);
   b_ = x_ = Teuchos::null;
-  callback_ = preconditionerCallback_ = Teuchos::null;
+  callback_ = Teuchos::null;
   matrix_ = Teuchos::null;
   graph_.reset();
   values_ = nullptr;
   preconditioner_.reset();
-  symmetric_ = -1;
+  set_.preconditioner = wanted_.preconditioner = Teuchos::null;
+  set_.symmetric = wanted_.symmetric = -1;
 }
 
 void Solver::setOperator(std::int64_t rows, capstan_apply apply, void* context) {
@@ -215,44 +238,44 @@ void Solver::changeMatrix() {
   readValues();
 }
 
+void Solver::requireRows() const {
+  if (!map_.is_null()) return;
+  throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
+}
+
+// The ranks compare what they want in the next solve: it may be refused on some of them.
+Solver::Settings& Solver::want(const std::function<void()>& check) {
+  isToCompare_ = true;
+  ++calls_;
+  check();
+  return wanted_;
+}
+
 void Solver::setSymmetric(int symmetric) {
   const auto isKnown = [&] {
     if (symmetric < -1 || symmetric > 1) {
       throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("symmetric: found {}; allowed: 1, 0, or -1", symmetric));
     }
-    if (map_.is_null()) {
-      throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
-    }
+    requireRows();
   };
-  check(isKnown, symmetric, "symmetric");
-  symmetric_ = symmetric;
-  if (symmetric < 0) return;
-  const SymmetryVerdict verdict{1, symmetric == 1 ? 0 : 1};
-  if (!callback_.is_null()) SymmetryCheck<driver::OperatorTypes>::remember(callback_, verdict);
-  if (!matrix_.is_null()) SymmetryCheck<driver::OperatorTypes>::remember(matrix_, verdict);
+  want(isKnown).symmetric = symmetric;
 }
 
 void Solver::setPreconditioner(capstan_apply apply, void* context) {
-  const auto needsRows = [&] {
-    if (map_.is_null()) {
-      throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
-    }
-  };
-  check(needsRows, apply == nullptr ? 0 : 1, "preconditioner: functions of a rank");
-  preconditionerCallback_ = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
+  auto& wanted = want([&] { requireRows(); });
+  wanted.preconditioner = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
 }
 
+// These travel with the method's parameters, which the method compares itself.
 void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterations) {
-  check([&] {
-    for (const auto& [name, value] :
-         {std::pair{"tolerance", tolerance}, std::pair{"absolute_tolerance", absoluteTolerance}}) {
-      if (value >= 0 && std::isfinite(value)) continue;
-      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: a number, at least 0", name, value));
-    }
-    if (maxIterations < 0) {
-      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
-    }
-  });
+  for (const auto& [name, value] :
+       {std::pair{"tolerance", tolerance}, std::pair{"absolute_tolerance", absoluteTolerance}}) {
+    if (value >= 0 && std::isfinite(value)) continue;
+    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: a number, at least 0", name, value));
+  }
+  if (maxIterations < 0) {
+    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
+  }
   options_.tolerance = tolerance;
   maxIterations_ = maxIterations;
   method_->setLimits(tolerance, maxIterations);
@@ -265,42 +288,47 @@ void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterat
 }
 
 void Solver::setTest(capstan_test test, void* context) {
-  check([] {}, test == nullptr ? 0 : 1, "test: functions of a rank");
-  test_ = test == nullptr ? Teuchos::null : Teuchos::rcp(new HostTest(test, context));
-  makeMethod();
+  methodIsDue_ = true;
+  want([] {}).test = test == nullptr ? Teuchos::null : Teuchos::rcp(new HostTest(test, context));
 }
 
 void Solver::setNorm(capstan_norm norm, int power, void* context) {
+  methodIsDue_ = true;
   const auto isKnown = [&] {
     if (power == 1 || power == 2) return;
     throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("power: found {}; allowed: 1 or 2", power));
   };
-  check(isKnown, norm == nullptr ? 0 : power, "norm: power of a rank, 0 without a function");
-  norm_ = {};
-  norm_.power = norm == nullptr ? 1 : power;
-  if (norm != nullptr)
-    norm_.part = [=](const void* r) { return partOf(norm, context, *static_cast<const MultiVector*>(r)); };
-  makeMethod();
-}
-
-void Solver::checkSwitch(const char* name, int value) const {
-  const auto isOne = [&] {
-    if (value == 0 || value == 1) return;
-    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {}; allowed: 0 or 1", name, value));
-  };
-  check(isOne, value, name);
+  auto& wanted = want(isKnown);
+  wanted.normFrom = calls_;
+  wanted.norm = {};
+  wanted.norm.power = norm == nullptr ? 1 : power;
+  if (norm == nullptr) return;
+  wanted.norm.part = [=](const void* r) { return partOf(norm, context, *static_cast<const MultiVector*>(r)); };
 }
 
 void Solver::setZeroGuess(int zero) {
-  checkSwitch("zero", zero);
-  zeroGuess_ = zero == 1;
+  want([&] { requireSwitch("zero", zero); }).zeroGuess = zero == 1;
 }
 
 void Solver::keepHistory(int keep) {
-  checkSwitch("keep", keep);
-  if (history_ == (keep == 1)) return;
-  history_ = keep == 1;
-  makeMethod();
+  want([&] { requireSwitch("keep", keep); }).history = keep == 1;
+}
+
+// The same on all ranks now.
+void Solver::takeSettings() {
+  const bool givesSymmetry = wanted_.symmetric != set_.symmetric;
+  methodIsDue_ = methodIsDue_ || wanted_.history != set_.history;
+  set_ = wanted_;
+  isToCompare_ = false;
+  if (std::exchange(methodIsDue_, false)) makeMethod();
+  if (!givesSymmetry) return;
+  const auto tell = [this](const auto& a) {
+    if (a.is_null()) return;
+    using Check = SymmetryCheck<driver::OperatorTypes>;
+    set_.symmetric < 0 ? Check::forget(a) : Check::remember(a, {1, set_.symmetric == 1 ? 0 : 1});
+  };
+  tell(callback_);
+  tell(matrix_);
 }
 
 void Solver::checkColumns(const Columns& columns) const {
@@ -319,22 +347,20 @@ void Solver::checkColumns(const Columns& columns) const {
   }
 }
 
-void Solver::takeColumns(const Columns& columns) {
-  const auto count = static_cast<std::size_t>(columns.count);
-  if (b_.is_null() || b_->getNumVectors() != count) {
-    share(CAPSTAN_ERROR_MEMORY, [&] {
-      b_ = x_ = Teuchos::null;
-      const auto b = Teuchos::rcp(new MultiVector(map_, count));
-      x_ = Teuchos::rcp(new MultiVector(map_, count));
-      b_ = b;
-    });
-  }
-  copyIn(columns.b, columns.ldb, *b_);
-  zeroGuess_ ? x_->putScalar(0) : copyIn(columns.x, columns.ldx, *x_);
+void Solver::makeColumns(int count) {
+  if (hasColumns(count)) return;
+  b_ = x_ = Teuchos::null;
+  const auto b = Teuchos::rcp(new MultiVector(map_, static_cast<std::size_t>(count)));
+  x_ = Teuchos::rcp(new MultiVector(map_, static_cast<std::size_t>(count)));
+  b_ = b;
+}
+
+bool Solver::hasColumns(int count) const {
+  return !b_.is_null() && b_->getNumVectors() == static_cast<std::size_t>(count);
 }
 
 void Solver::updatePreconditioner() {
-  if (!preconditioner_ || !preconditionerCallback_.is_null() || !preconditionerIsDue_) return;
+  if (!preconditioner_ || !set_.preconditioner.is_null() || !preconditionerIsDue_) return;
   const double start = wallSeconds();
   share(CAPSTAN_ERROR_PRECONDITIONER, [&] { preconditioner_->update(matrix_); });
   preconditionerIsDue_ = false;
@@ -346,32 +372,60 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   Teuchos::RCP<const Operator> a = matrix_;
   if (a.is_null()) a = callback_;
   auto problem = Teuchos::rcp(new driver::BelosMethod::Problem(a, x_, b_));
-  Teuchos::RCP<const Operator> m = preconditionerCallback_;
+  Teuchos::RCP<const Operator> m = set_.preconditioner;
   if (m.is_null() && preconditioner_) m = preconditioner_->op();
   if (!m.is_null()) {
     options_.preconditioner.side == deck::Side::Left ? problem->setLeftPrec(m) : problem->setRightPrec(m);
   }
-  if (symmetric_ == 1) problem->setHermitian(true);
+  if (set_.symmetric == 1) problem->setHermitian(true);
   if (!options_.name.empty()) problem->setLabel(options_.name);
-  if (!callback_.is_null()) callback_->multipliesZero(zeroGuess_);
+  if (!callback_.is_null()) callback_->multipliesZero(set_.zeroGuess);
   problem->setProblem();  // b - A x
   if (!callback_.is_null()) callback_->multipliesZero(false);
   return problem;
 }
 
+void Solver::compare(const std::function<void()>& prepare, int columns) {
+  try {
+    check(prepare, {{"columns", columns},
+                    {"symmetric", wanted_.symmetric},
+                    {"zero", wanted_.zeroGuess ? 1 : 0},
+                    {"keep", wanted_.history ? 1 : 0},
+                    {"preconditioner: functions of a rank", wanted_.preconditioner.is_null() ? 0 : 1},
+                    {"test: functions of a rank", wanted_.test.is_null() ? 0 : 1},
+                    {"norm: power of a rank, 0 without a function", wanted_.norm.part ? wanted_.norm.power : 0},
+                    {"norm: number of the call that has set it", wanted_.normFrom}});
+  } catch (const Error&) {
+    b_ = x_ = Teuchos::null;  // a rank may have none
+    wanted_ = set_;
+    throw;
+  }
+  takeSettings();
+}
+
 void Solver::solve(const Columns& columns, const std::function<void()>& local) {
-  const auto both = [&] {
+  const auto prepare = [&] {
     checkColumns(columns);
     local();
+    makeColumns(columns.count);
   };
-  check(both, columns.count, "columns");
+  // Where the ranks have set nothing, a wrong argument travels in the method's first reduction.
+  const bool rides = columns.alone && !isToCompare_ && hasColumns(1);
+  std::optional<Error> wrong;
+  if (rides) {
+    wrong = errorOf(prepare);
+  } else {
+    compare(prepare, columns.count);
+  }
+  asked().refuse(wrong ? wrong->what() : "");
   setupSeconds_ = 0;
-  takeColumns(columns);
+  copyIn(columns.b, columns.ldb, *b_);
+  set_.zeroGuess ? x_->putScalar(0) : copyIn(columns.x, columns.ldx, *x_);
   updatePreconditioner();
-  for (const auto& callback : {callback_, preconditionerCallback_}) {
+  for (const auto& callback : {callback_, set_.preconditioner}) {
     if (!callback.is_null()) callback->takeFailure();
   }
-  report_ = SolveReport();
+  const SolveReport before = std::exchange(report_, SolveReport());
   std::string failure;
   try {
     const auto outcome = method_->solve(makeProblem());
@@ -381,18 +435,23 @@ void Solver::solve(const Columns& columns, const std::function<void()>& local) {
     failure = error.what();
   }
   // The others have failed alike, or wait within the method for this rank.
-  if (!failure.empty()) throwShared(CAPSTAN_ERROR_INPUT, failure);
+  if (!failure.empty()) {
+    report_ = before;
+    throwShared(CAPSTAN_ERROR_INPUT, failure, [&] {
+      if (wrong) throw *wrong;
+    });
+  }
   copyOut(*x_, columns.x, columns.ldx);
   tellFailedCallbacks();
 }
 
 // A method that converged has done without what failed.
 void Solver::tellFailedCallbacks() {
-  if (report_.converged || (callback_.is_null() && preconditionerCallback_.is_null())) return;
+  if (report_.converged || (callback_.is_null() && set_.preconditioner.is_null())) return;
   check([&] {
     const auto failed = [](auto& callback) { return !callback.is_null() && callback->takeFailure(); };
     if (failed(callback_)) throw Error(CAPSTAN_ERROR_CALLBACK, "the function that is A has failed");
-    if (failed(preconditionerCallback_)) throw Error(CAPSTAN_ERROR_CALLBACK, "the function that is M has failed");
+    if (failed(set_.preconditioner)) throw Error(CAPSTAN_ERROR_CALLBACK, "the function that is M has failed");
   });
 }
 

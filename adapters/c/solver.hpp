@@ -6,6 +6,7 @@
 #include <Teuchos_RCP.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,9 +17,11 @@
 #include "adapters/c/host_test.hpp"
 #include "adapters/deck/solver_text.hpp"
 #include "adapters/driver/belos_method.hpp"
+#include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/shared_failures.hpp"
 #include "adapters/driver/trilinos_types.hpp"
 #include "belos_ext/convergence/residual_measure.hpp"
+#include "belos_ext/manager/asked_solver.hpp"
 
 namespace capstan::c {
 
@@ -26,6 +29,7 @@ using Communicator = deck::Communicator;
 
 /// Right-hand sides and guesses of this rank, as capstan.h has them.
 struct Columns {
+  bool alone;  ///< one, and never several on another rank
   int count;
   const double* b;
   std::int64_t ldb;
@@ -42,6 +46,8 @@ class Solver {
   void setOperator(std::int64_t rows, capstan_apply apply, void* context);
   void setMatrix(const capstan_csr* matrix);
   void changeMatrix();
+
+  /// Local, but called on all ranks: what they differ in, the next solve tells all of them. \{
   void setSymmetric(int symmetric);
   void setPreconditioner(capstan_apply apply, void* context);
   void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
@@ -49,15 +55,21 @@ class Solver {
   void setNorm(capstan_norm norm, int power, void* context);
   void setZeroGuess(int zero);
   void keepHistory(int keep);
+  /// \}
 
-  /// One reduction beyond those of the method, two where it does not converge.
+  /// One reduction beyond those of the method where something but limits was set since the last solve, or for
+  /// capstan_solve_columns(); one where it does not converge, and A or M is a function.
   /// \param local a check beyond those of columns
   /// \throws Error also after a solve in which a function of the application failed: x and report() are there then.
   void solve(const Columns& columns, const std::function<void()>& local);
 
+  /// A number that is to be the same on all ranks, and what it counts.
+  struct Counted {
+    const char* what;
+    int number;
+  };
   /// Runs a local check; where it throws an Error on a rank, all ranks throw that of the first. A reduction.
-  /// \param count to be the same on all ranks; what it counts is \p counted
-  void check(const std::function<void()>& local, int count = 0, const char* counted = "") const;
+  void check(const std::function<void()>& local, const std::vector<Counted>& alike = {}) const;
 
   /// Of the last solve; NotStarted before the first. Local.
   const SolveReport& report() const { return report_; }
@@ -69,12 +81,27 @@ class Solver {
  private:
   /// Runs work of all ranks; what it throws on any becomes an Error on all. A reduction.
   void share(capstan_status status, const std::function<void()>& work);
-  void throwShared(capstan_status status, const std::string& mine);
+  /// \param local a check that says it better, or empty
+  void throwShared(capstan_status status, const std::string& mine, const std::function<void()>& local = {});
 
-  void checkSwitch(const char* name, int value) const;
+  void requireRows() const;
+  /// What the application says between solves.
+  struct Settings {
+    int symmetric = -1;
+    bool zeroGuess = false, history = false;
+    Teuchos::RCP<CallbackOperator> preconditioner;
+    Teuchos::RCP<HostTest> test;
+    HostNorm norm;
+    int normFrom = 0;  ///< the call that has set it: one that was refused has left another one
+  };
+  Settings& want(const std::function<void()>& check);
+  void takeSettings();
+  void compare(const std::function<void()>& prepare, int columns);
+  bool hasColumns(int count) const;
+  AskedSolver<driver::OperatorTypes>& asked() const;
   void takeRows(std::int64_t rows);
   void checkColumns(const Columns& columns) const;
-  void takeColumns(const Columns& columns);
+  void makeColumns(int count);
   void readValues();
   void makeMethod();
   void updatePreconditioner();
@@ -87,18 +114,18 @@ class Solver {
   std::optional<driver::BelosMethod> method_;
   std::optional<int> maxIterations_;
   std::optional<double> absolute_;  ///< "Absolute Tolerance", where setLimits() has said it
-  bool history_ = false, zeroGuess_ = false;
-  Teuchos::RCP<HostTest> test_;
-  HostNorm norm_;
+  Settings set_, wanted_;           ///< of the last solve, and of the next one
+  bool isToCompare_ = true;         ///< something was set since the last solve, or refused
+  int calls_ = 0;                   ///< that were to set something, the same on all ranks
+  bool methodIsDue_ = false;        ///< to be made anew for what was set
 
   Teuchos::RCP<const Map> map_;
-  Teuchos::RCP<CallbackOperator> callback_, preconditionerCallback_;
+  Teuchos::RCP<CallbackOperator> callback_;
   std::shared_ptr<const driver::CsrGraph> graph_;
   const double* values_ = nullptr;  ///< the application's
   Teuchos::RCP<deck::Matrix> matrix_;
   std::optional<deck::Preconditioner> preconditioner_;
   bool preconditionerIsDue_ = false;
-  int symmetric_ = -1;  ///< as the application says
   Teuchos::RCP<MultiVector> b_, x_;
 
   SolveReport report_;

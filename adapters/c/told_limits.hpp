@@ -9,15 +9,19 @@
 
 namespace capstan::c {
 
-/// Tells a solver its limits where they are others than those it was told last: to tell it takes a reduction.
+/// Tells a solver its limits where they are others than those it was told last.
 class ToldLimits {
  public:
-  /// As capstan_set_limits(). Collective: the same on all ranks.
+  /// As capstan_set_limits(). Local.
   int tell(capstan_solver* solver, double tolerance, double absoluteTolerance, int maxIterations) {
     const std::tuple limits{tolerance, absoluteTolerance, maxIterations};
     if (told_ == limits) return CAPSTAN_SUCCESS;
     const int status = capstan_set_limits(solver, tolerance, absoluteTolerance, maxIterations);
-    if (status == CAPSTAN_SUCCESS) told_ = limits;  // what was refused is refused again
+    if (status == CAPSTAN_SUCCESS) {
+      told_ = limits;
+    } else {
+      told_.reset();  // what was refused is refused again
+    }
     return status;
   }
 

@@ -179,8 +179,10 @@ HYPRE_Int solveByCapstan(Record& record, const Settings& settings, bool zero, HY
     tolerance = std::max(tolerance * (zero ? productNorm(record, x) : scale), absolute);
     absolute = 0;
   }
-  int status = record.limits.tell(record.solver, tolerance, absolute, settings.maxIterations);
-  if (status == CAPSTAN_SUCCESS) status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
+  // A rank that is refused solves, too: the others, who may not be, find that it differs.
+  const int told = record.limits.tell(record.solver, tolerance, absolute, settings.maxIterations);
+  int status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
+  if (status == CAPSTAN_SUCCESS) status = told;
   if (scale > 0) record.outcome.residual /= scale;
   if (status == CAPSTAN_SUCCESS) return errorOf(record.outcome, settings);
   tell(record.comm, capstan_error_text(record.solver));

@@ -64,6 +64,9 @@ class AskedSolver
   /// A norm of the application's own, in place of "Residual Norm", for next solves; none: that again. It goes with the
   /// scalings that "OneNorm" goes with, and without a left preconditioner. The same on all ranks.
   void setHostNorm(const HostNorm& norm) { hostNorm_ = norm; }
+  /// Why this rank has nothing to solve with: the next solves throw on all ranks, in their first reduction; empty: it
+  /// has. Local.
+  void refuse(const std::string& why) { hostRefusal_ = why; }
   /// Evaluated at every boundary for what it prints or records; its status has no influence.
   void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
@@ -77,6 +80,7 @@ class AskedSolver
     minIterations_ = other.minIterations_;
     keepsLast_ = other.keepsLast_;
     hostNorm_ = other.hostNorm_;
+    hostRefusal_ = other.hostRefusal_;
   }
 
  protected:
@@ -101,6 +105,7 @@ class AskedSolver
   int minIterations_ = 0;
   bool keepsLast_ = false;
   HostNorm hostNorm_;
+  std::string hostRefusal_;
 };
 
 }  // namespace capstan

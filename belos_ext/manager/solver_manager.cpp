@@ -103,6 +103,7 @@ std::string SolverManager<Types>::takeUserOptions() {
   facts_ = facts;
   facts_.symmetric = nullptr;
   asks_ = false;
+  if (!this->hostRefusal_.empty()) return this->hostRefusal_;
   try {
     parameters_.setOverlay(parameterOverlay(facts));
   } catch (const SymmetryAsked&) {

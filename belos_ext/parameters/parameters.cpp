@@ -333,7 +333,7 @@ std::vector<std::pair<std::string, std::string>> Parameters::alike() const {
 void Parameters::sumAlike() {
   Checksum checksum;
   for (const auto& [name, value] : alike()) {
-    if (name != limitNames[0] && name != limitNames[1]) checksum.add(value);
+    if (name != limitNames[0] && name != limitNames[1] && name != "Absolute Tolerance") checksum.add(value);
   }
   others_ = checksum.value();
   sumLimits();
@@ -341,12 +341,14 @@ void Parameters::sumAlike() {
 
 void Parameters::sumLimits() {
   const SolverOptions& options = effective_.options;
-  std::uint64_t tolerance = 0;
-  static_assert(sizeof tolerance == sizeof options.tolerance);
-  std::memcpy(&tolerance, &options.tolerance, sizeof tolerance);
   Checksum checksum;
   checksum.add(others_);
-  checksum.add(tolerance);
+  for (const double tolerance : {options.tolerance, options.absoluteTolerance}) {
+    std::uint64_t bits = 0;
+    static_assert(sizeof bits == sizeof tolerance);
+    std::memcpy(&bits, &tolerance, sizeof bits);
+    checksum.add(bits);
+  }
   checksum.add(static_cast<std::uint64_t>(options.maxIterations));
   checksum_ = checksum.value();
 }

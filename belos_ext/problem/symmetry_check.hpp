@@ -55,7 +55,7 @@ class SymmetryCheck {
   /// What remember() has been told of this operator, or nothing. Local.
   static std::optional<SymmetryVerdict> known(const Teuchos::RCP<const Operator>& a) {
     const auto verdict = Teuchos::get_optional_extra_data<SymmetryVerdict>(a, extraDataName);
-    return verdict.is_null() ? std::nullopt : std::optional<SymmetryVerdict>(*verdict);
+    return verdict.is_null() || verdict->rowsCompared < 0 ? std::nullopt : std::optional<SymmetryVerdict>(*verdict);
   }
 
   /// What this rank finds; the sum over the ranks is the verdict. Nothing, on all ranks alike, where rows cannot be
@@ -74,6 +74,9 @@ class SymmetryCheck {
   static void remember(Teuchos::RCP<const Operator> a, const SymmetryVerdict& verdict) {
     Teuchos::set_extra_data(verdict, extraDataName, Teuchos::inOutArg(a), Teuchos::POST_DESTROY, false);
   }
+
+  /// As if there had been none. Local.
+  static void forget(Teuchos::RCP<const Operator> a) { remember(a, {-1, 0}); }
 
  private:
   static constexpr const char* extraDataName = "Capstan: symmetry";

@@ -539,7 +539,7 @@ TEST(CInterface, ListsMethodsAndTheirParameters) {
   EXPECT_EQ(capstan_method_row(0, &row), CAPSTAN_ERROR_ARGUMENT);
 }
 
-TEST(CInterface, CostsOneReductionBeyondThoseOfTheMethod) {
+TEST(CInterface, CostsOneReductionBeyondThoseOfTheMethodWhereSomethingWasSet) {
   Line line;
   for (const bool entries : {false, true}) {
     SCOPED_TRACE(entries);
@@ -549,12 +549,20 @@ TEST(CInterface, CostsOneReductionBeyondThoseOfTheMethod) {
                       : capstan_set_operator(solver.get(), line.rows, Line::apply, &line),
               CAPSTAN_SUCCESS);
     solve(solver.get(), line);
-    capstan::test::resetMpiCalls();
-    const Solved solved = solve(solver.get(), line);
-    const auto calls = capstan::test::mpiCalls();
-    const auto ofMethod = solved.outcome.reductions_blocking + solved.outcome.reductions_nonblocking;
-    EXPECT_EQ(calls.allreduce + calls.iallreduce, ranksOf() == 1 ? 0 : ofMethod + 1);
-    EXPECT_EQ(calls.otherCollectives, 0);
+    for (const bool sets : {true, false}) {
+      capstan::test::resetMpiCalls();
+      ASSERT_EQ(capstan_set_limits(solver.get(), sets ? 1e-8 : 1e-7, 0, 300), CAPSTAN_SUCCESS);
+      if (sets) {
+        ASSERT_EQ(capstan_set_symmetric(solver.get(), 1), CAPSTAN_SUCCESS);
+        ASSERT_EQ(capstan_set_preconditioner(solver.get(), Line::jacobi, &line), CAPSTAN_SUCCESS);
+        ASSERT_EQ(capstan_set_zero_guess(solver.get(), 1), CAPSTAN_SUCCESS);
+      }
+      const Solved solved = solve(solver.get(), line);
+      const auto calls = capstan::test::mpiCalls();
+      const auto ofMethod = solved.outcome.reductions_blocking + solved.outcome.reductions_nonblocking;
+      EXPECT_EQ(calls.allreduce + calls.iallreduce, ranksOf() == 1 ? 0 : ofMethod + (sets ? 1 : 0));
+      EXPECT_EQ(calls.otherCollectives, 0);
+    }
   }
 }
 
@@ -795,8 +803,11 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
     expectError(capstan_set_matrix(s, here ? nullptr : &good), CAPSTAN_ERROR_ARGUMENT, s, "NULL");
 
     ASSERT_EQ(capstan_set_operator(s, line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
-    expectError(capstan_solve(s, here ? nullptr : b.data(), x.data(), nullptr), CAPSTAN_ERROR_ARGUMENT, s,
-                "b: found NULL");
+    for (int again = 0; again < 2; ++again) {
+      expectError(capstan_solve(s, here ? nullptr : b.data(), x.data(), nullptr), CAPSTAN_ERROR_ARGUMENT, s,
+                  "b: found NULL");
+      EXPECT_EQ(solve(s, line).outcome.converged, 1) << "the next one is told in the method's first reduction";
+    }
     expectError(capstan_solve(s, b.data(), here ? nullptr : x.data(), nullptr), CAPSTAN_ERROR_ARGUMENT, s,
                 "x: found NULL");
     capstan_outcome small = empty();
@@ -809,12 +820,6 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
     std::vector<double> wide(2 * b.size() + 2);
     expectError(capstan_solve_columns(s, 2, wide.data(), here ? 1 : line.rows + 1, wide.data(), line.rows + 1, nullptr),
                 CAPSTAN_ERROR_ARGUMENT, s, "ldb");
-    expectError(capstan_set_limits(s, here ? -1.0 : 1e-3, 0, 10), CAPSTAN_ERROR_ARGUMENT, s, "tolerance");
-    expectError(capstan_set_limits(s, 1e-3, here ? std::nan("") : 0, 10), CAPSTAN_ERROR_ARGUMENT, s,
-                "absolute_tolerance");
-    expectError(capstan_set_limits(s, 1e-3, 0, here ? -1 : 10), CAPSTAN_ERROR_ARGUMENT, s, "max_iterations");
-    expectError(capstan_keep_history(s, here ? 2 : 1), CAPSTAN_ERROR_ARGUMENT, s, "0 or 1");
-    expectError(capstan_set_zero_guess(s, here ? 2 : 0), CAPSTAN_ERROR_ARGUMENT, s, "0 or 1");
     EXPECT_EQ(solve(s, line).outcome.converged, 1) << "the solver is none the worse for it";
   }
   EXPECT_EQ(capstan_solve(nullptr, nullptr, nullptr, nullptr), CAPSTAN_ERROR_ARGUMENT);
@@ -824,6 +829,58 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
   EXPECT_STREQ(capstan_reason_text(CAPSTAN_CONVERGED), "converged");
   EXPECT_STREQ(capstan_reason_text(static_cast<capstan_reason>(1000)), "unknown");
   capstan_destroy(nullptr);
+}
+
+/// Wrong, or another value, on rank 0 alone.
+TEST(CInterface, FindsInTheNextSolveWhatRanksHaveSetApart) {
+  Line line;
+  const auto b = line.rightHandSide();
+  std::vector<double> x(b.size() + 1);
+  const auto solver = make(cg);
+  auto* const s = solver.get();
+  ASSERT_EQ(capstan_set_operator(s, line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  Watch watch;
+  const bool here = rankOf() == 0;
+  struct Setting {
+    std::function<int(bool wrong)> set;
+    std::string wrong, apart;
+  };
+  const std::vector<Setting> settings = {
+      {[&](bool wrong) { return capstan_set_limits(s, wrong ? -1.0 : 1e-3, 0, 400); }, "tolerance", "differ"},
+      {[&](bool wrong) { return capstan_set_limits(s, 1e-4, wrong ? std::nan("") : 1e-30, 400); }, "absolute_tolerance",
+       "differ"},
+      {[&](bool wrong) { return capstan_set_limits(s, 1e-4, 1e-30, wrong ? -1 : 300); }, "max_iterations", "differ"},
+      {[&](bool wrong) { return capstan_keep_history(s, wrong ? 2 : 1); }, "0 or 1", "keep"},
+      {[&](bool wrong) { return capstan_set_zero_guess(s, wrong ? 2 : 1); }, "0 or 1", "zero"},
+      {[&](bool wrong) { return capstan_set_symmetric(s, wrong ? -2 : 1); }, "1, 0, or -1", "symmetric"},
+      {[&](bool wrong) { return capstan_set_norm(s, squaresByALargeArray, wrong ? 3 : 2, &line); }, "1 or 2", "norm"},
+      {[&](bool wrong) { return capstan_set_test(s, wrong ? nullptr : Watch::test, &watch); }, "", "test"},
+      {[&](bool wrong) { return capstan_set_preconditioner(s, wrong ? nullptr : Line::jacobi, &line); }, "",
+       "preconditioner"}};
+  for (const auto& setting : settings) {
+    for (const bool mended : {false, true}) {
+      SCOPED_TRACE(setting.apart + ", " + setting.wrong);
+      const bool fails = here && !setting.wrong.empty();
+      const int status = setting.set(here);
+      EXPECT_EQ(status, fails ? CAPSTAN_ERROR_ARGUMENT : CAPSTAN_SUCCESS);
+      if (fails) {
+        EXPECT_NE(std::string(capstan_error_text(s)).find(setting.wrong), std::string::npos) << capstan_error_text(s);
+      }
+      if (mended) {
+        EXPECT_EQ(setting.set(false), CAPSTAN_SUCCESS) << capstan_error_text(s);
+      }
+      const int solved = capstan_solve(s, b.data(), x.data(), nullptr);
+      if (mended || ranksOf() == 1) {
+        EXPECT_EQ(solved, CAPSTAN_SUCCESS) << capstan_error_text(s);
+      } else {
+        const bool limits = setting.apart == "differ";
+        expectError(solved, limits ? CAPSTAN_ERROR_INPUT : CAPSTAN_ERROR_ARGUMENT, s, setting.apart);
+        EXPECT_EQ(capstan_solve(s, b.data(), x.data(), nullptr), limits ? CAPSTAN_ERROR_INPUT : CAPSTAN_SUCCESS);
+      }
+      EXPECT_EQ(setting.set(false), CAPSTAN_SUCCESS) << capstan_error_text(s);
+      EXPECT_EQ(solve(s, line).outcome.converged, 1) << capstan_error_text(s);
+    }
+  }
 }
 
 /// Calls in any order, wrong on any of the ranks, or right: each ends alike on all ranks, in an error exactly where a
@@ -860,11 +917,13 @@ TEST(CInterface, EndsAlikeOnAllRanksWhateverIsCalledInWhateverOrder) {
           status = capstan_set_operator(s, line.rows, wrongHere ? nullptr : Line::apply, &line);
           break;
         case 3:
-          status = capstan_set_limits(s, wrongHere ? -1 : 1e-8, 0, 200);
-          break;
+          EXPECT_EQ(capstan_set_limits(s, wrongHere ? -1 : 1e-8, 0, 200) == CAPSTAN_SUCCESS, !wrongHere);
+          EXPECT_EQ(capstan_set_limits(s, 1e-8, 0, 200), CAPSTAN_SUCCESS);
+          continue;
         case 4:
-          status = capstan_keep_history(s, wrongHere ? 3 : 1);
-          break;
+          EXPECT_EQ(capstan_keep_history(s, wrongHere ? 3 : 1) == CAPSTAN_SUCCESS, !wrongHere);
+          EXPECT_EQ(capstan_keep_history(s, 1), CAPSTAN_SUCCESS);
+          continue;
         case 5:
           mayBeEarly = true;
           status = capstan_solve_columns(s, wrongHere ? -1 : 1, b.data(), pitch, x.data(), pitch, nullptr);

@@ -336,8 +336,9 @@ class Solver:
     def set_preconditioner(self, M):
         """M applies the inverse of a matrix like A: a LinearOperator, a matrix, or a function, of this rank's rows; None: nothing."""
         function = _together(self._comm, lambda: None if M is None else self._function_of(M))
+        _alike(self._comm, "M", "nothing" if M is None else "a function")
         callback = _APPLY() if M is None else self._callback(function, self._rows or 0)
-        self._check(_library.capstan_set_preconditioner(self._handle, callback, None))  # refuses it from some ranks alone
+        self._check(_library.capstan_set_preconditioner(self._handle, callback, None))
         self._kept["M"] = callback
 
     def _function_of(self, M):
@@ -377,9 +378,9 @@ class Solver:
         self._kept_test = callback
 
     def set_limits(self, tolerance, max_iterations, absolute_tolerance=0.0):
-        limits = _together(self._comm, lambda: (ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
-                                                ctypes.c_int(_whole("max_iterations", max_iterations))))
-        self._check(_library.capstan_set_limits(self._handle, *limits))
+        _together(self._comm, lambda: self._check(_library.capstan_set_limits(
+            self._handle, ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
+            ctypes.c_int(_whole("max_iterations", max_iterations)))))
 
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""

@@ -70,6 +70,7 @@ class BiCgStab : public Method<Types> {
     return {1, 2, 2, 6, 46, 8 * (3 + 5 + 6 + 4)};
   }
 
+  void configure(const Options&) { expected_.forget(); }
   void recall(const SolverState& state) override { expected_.recall(state.iterations); }
   void forget(const Options&) { expected_.forget(); }
 
@@ -136,7 +137,9 @@ class BiCgStab : public Method<Types> {
       system.act(Action::Operator, hat(s, sHat_), z);  // line 4
       if (!ends) {
         enterProducts();
+        progress.takeMeasure();
         system.reduce(*batch_);  // line 5
+        progress.tookMeasure(std::sqrt(static_cast<double>(products_.first(*batch_).rr)));
       }
       if (const auto ending = ends ? takeSecond(system, step) : takeAll(system, step)) return *ending;  // lines 6, 7, 9
       makeStep(progress, step);                                                                         // lines 6 to 8
@@ -210,6 +213,9 @@ class BiCgStab : public Method<Types> {
     step.last = isRounding(of.qy, std::sqrt(of.yy) * std::sqrt(of.qq)) || !std::isfinite(beta);
     step.beta = step.last ? Scalar(0) : beta;
     step.predicted = predictNorm(of.qq, of.qy, of.yy, step.omega);
+    // (q, q) has half its digits, or more.
+    const Scalar square = static_cast<Scalar>(step.predicted.norm * step.predicted.norm);
+    if (!(square > std::sqrt(std::numeric_limits<Scalar>::epsilon()) * of.qq)) step.predicted.cancelled = true;
     return std::nullopt;
   }
 

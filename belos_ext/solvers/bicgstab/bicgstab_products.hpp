@@ -38,20 +38,10 @@ class BiCgStabProducts {
   /// Enters all of them into an empty batch. Local.
   void enter(Batch& batch, const MultiVector& shadow, const MultiVector& r, const MultiVector& w, const MultiVector& s,
              const MultiVector& z) {
-    slots_ = batch.dots({{shadow, r},
-                         {shadow, w},
-                         {shadow, s},
-                         {shadow, z},
-                         {r, r},
-                         {r, w},
-                         {r, s},
-                         {r, z},
-                         {w, w},
-                         {w, s},
-                         {w, z},
-                         {s, s},
-                         {s, z},
-                         {z, z}});
+    // clang-format off
+    slots_ = batch.dots({{shadow, r}, {shadow, w}, {shadow, s}, {shadow, z}, {r, r}, {r, w}, {r, s},
+                         {r, z}, {w, w}, {w, s}, {w, z}, {s, s}, {s, z}, {z, z}});
+    // clang-format on
   }
 
   /// After the reduction. Local.
@@ -60,20 +50,24 @@ class BiCgStabProducts {
     return {of(ofR), of(ofS), of(rr), of(rs), of(ss)};
   }
 
-  /// Nothing where rounding has left less than half the digits of one of them. Local.
+  /// Nothing where q or y is so short that products of themselves have more than twice the digits, or where they may
+  /// be orthogonal. Local.
   std::optional<Second> second(const Batch& batch, Scalar alpha) const {
     const auto of = [&](int product) { return batch[slots_[static_cast<std::size_t>(product)]]; };
     bool lost = false;
-    const auto sum = [&lost](Scalar a, Scalar b, Scalar c) {
-      const Scalar sizes = std::abs(a) + std::abs(b) + std::abs(c);
-      lost = lost || !(std::abs(a + b + c) > std::sqrt(std::numeric_limits<Scalar>::epsilon()) * sizes);
-      return a + b + c;
+    const auto judged = [&lost](Scalar sum, Scalar sizes) {
+      lost = lost || !(std::abs(sum) > std::sqrt(std::numeric_limits<Scalar>::epsilon()) * sizes);
+      return sum;
     };
-    const Scalar square = alpha * alpha;
-    const Second second{sum(of(rr), -2 * alpha * of(rs), square * of(ss)),
-                        sum(of(rw), -alpha * (of(rz) + of(ws)), square * of(sz)),
-                        sum(of(ww), -2 * alpha * of(wz), square * of(zz)), of(ofR) - alpha * of(ofS),
-                        sum(of(ofW), -alpha * of(ofZ), 0)};
+    const Scalar a = std::abs(alpha), square = alpha * alpha;
+    const Scalar q = std::sqrt(of(rr)) + a * std::sqrt(of(ss)), y = std::sqrt(of(ww)) + a * std::sqrt(of(zz));
+    Second second;
+    second.qq = judged(of(rr) - 2 * alpha * of(rs) + square * of(ss), q * q);
+    second.yy = judged(of(ww) - 2 * alpha * of(wz) + square * of(zz), y * y);
+    second.qy = of(rw) - alpha * (of(rz) + of(ws)) + square * of(sz);
+    judged(second.qy, std::sqrt(second.qq) * std::sqrt(second.yy));
+    second.ofQ = of(ofR) - alpha * of(ofS);
+    second.ofY = of(ofW) - alpha * of(ofZ);
     return lost ? std::nullopt : std::optional(second);
   }
 
