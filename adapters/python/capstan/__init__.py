@@ -378,9 +378,10 @@ class Solver:
         self._kept_test = callback
 
     def set_limits(self, tolerance, max_iterations, absolute_tolerance=0.0):
-        _together(self._comm, lambda: self._check(_library.capstan_set_limits(
-            self._handle, ctypes.c_double(tolerance), ctypes.c_double(absolute_tolerance),
-            ctypes.c_int(_whole("max_iterations", max_iterations)))))
+        limits = _together(self._comm, lambda: (ctypes.c_double(_positive("tolerance", tolerance)),
+                                                ctypes.c_double(_positive("absolute_tolerance", absolute_tolerance)),
+                                                ctypes.c_int(_whole("max_iterations", max_iterations))))
+        self._check(_library.capstan_set_limits(self._handle, *limits))
 
     def solve(self, b, x0=None):
         """Solves A x = b from x0 (None: zeros); b is a vector of this rank's rows. Returns a Result."""
