@@ -165,10 +165,13 @@ class PipelinedBiCgStab final : public BiCgStab<Types> {
     const auto alpha = step.alpha, omega = step.omega;
     MultiVector &r = *this->r_, &x = progress.x();
     SweepList<Types> sweep(r.getLocalLength());
-    if (!step.halfMade) this->half(sweep, alpha);  // line 8
-    sweep.axpy(alpha, *pHat_, x);                  // line 9
-    sweep.axpy(omega, hat(r, rHat_), x);           // line 9
-    sweep.axpy(-omega, *w_, r);                    // line 10
+    if (!step.halfMade) {
+      this->half(sweep, alpha);      // line 8
+      sweep.axpy(-alpha, *z_, *w_);  // line 8
+    }
+    sweep.axpy(alpha, *pHat_, x);         // line 9
+    sweep.axpy(omega, hat(r, rHat_), x);  // line 9
+    sweep.axpy(-omega, *w_, r);           // line 10
     if (preconditioned_) {
       sweep.axpy(-omega, *wHat_, *rHat_);         // line 10
       sweep.axpy(alpha * omega, *zHat_, *rHat_);  // line 10
