@@ -210,9 +210,10 @@ class BiCgStab : public Method<Types> {
   std::optional<Ending> takeOmega(const typename Products::Second& of, Step& step) {
     step.omega = of.yy > 0 ? of.qy / of.yy : Scalar(0);  // line 7
     if (!std::isfinite(step.omega) || !std::isfinite(step.alpha)) return Ending::NotFinite;
-    step.next = of.ofQ - step.omega * of.ofY;                            // line 9
-    const Scalar beta = (step.next / rho_) * (step.alpha / step.omega);  // line 9
-    step.last = isRounding(of.qy, std::sqrt(of.yy) * std::sqrt(of.qq)) || !std::isfinite(beta);
+    step.next = of.ofQ - step.omega * of.ofY;  // line 9
+    const bool vanishes = isRounding(of.qy, std::sqrt(of.yy) * std::sqrt(of.qq));
+    const Scalar beta = vanishes ? Scalar(0) : (step.next / rho_) * (step.alpha / step.omega);  // line 9
+    step.last = vanishes || !std::isfinite(beta);
     step.beta = step.last ? Scalar(0) : beta;
     step.predicted = predictNorm(of.qq, of.qy, of.yy, step.omega);
     // (q, q) has half its digits, or more.

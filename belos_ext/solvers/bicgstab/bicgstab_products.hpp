@@ -65,7 +65,7 @@ class BiCgStabProducts {
     second.qq = judged(of(rr) - 2 * alpha * of(rs) + square * of(ss), q * q);
     second.yy = judged(of(ww) - 2 * alpha * of(wz) + square * of(zz), y * y);
     second.qy = of(rw) - alpha * (of(rz) + of(ws)) + square * of(sz);
-    judged(second.qy, std::sqrt(second.qq) * std::sqrt(second.yy));
+    if (!lost) judged(second.qy, std::sqrt(second.qq) * std::sqrt(second.yy));  // else one may be negative
     second.ofQ = of(ofR) - alpha * of(ofS);
     second.ofY = of(ofW) - alpha * of(ofZ);
     return lost ? std::nullopt : std::optional(second);
