@@ -1,5 +1,6 @@
 /// \file
-/// capstan.h: systems as functions and as entries, outcomes, and what becomes of wrong arguments.
+/// capstan.h: systems as functions and as entries, outcomes, and what becomes
+/// of wrong arguments.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,8 @@ double sum(double mine) {
   return mine;
 }
 
-/// tridiagonal(-1 - c, 2 + d, -1 + c) on all ranks; the last rank has no rows where there is more than one.
+/// tridiagonal(-1 - c, 2 + d, -1 + c) on all ranks; the last rank has no rows
+/// where there is more than one.
 class Line {
  public:
   explicit Line(std::int64_t perRank = 40, double shift = 0.01, double convection = 0)
@@ -285,7 +287,9 @@ TEST(CInterface, SolvesColumnsThatLieApart) {
 
 TEST(CInterface, ReadsValuesAgainWhereTheyHaveChanged) {
   Line line(40, 0.5);
-  const auto solver = make("{method: capstan_cg, tolerance: 1e-9, max_iterations: 400, preconditioner: riluk}");
+  const auto solver = make(
+      "{method: capstan_cg, tolerance: 1e-9, "
+      "max_iterations: 400, preconditioner: riluk}");
   const auto csr = line.csr();
   ASSERT_EQ(capstan_set_matrix(solver.get(), &csr), CAPSTAN_SUCCESS);
   const Solved before = solve(solver.get(), line);
@@ -456,7 +460,8 @@ TEST(CInterface, JudgesByTheApplicationsNorm) {
   expectError(solve(scaled.get(), line).status, CAPSTAN_ERROR_INPUT, scaled.get(), "scalings");
 }
 
-/// (r, r), by way of an array that is larger than the stacks on which several right-hand sides advance.
+/// (r, r), by way of an array that is larger than the stacks on which several
+/// right-hand sides advance.
 int squaresByALargeArray(void* context, const double* r, double* part) {
   std::array<double, 1 << 18> copy;  // 2 MB
   const auto rows = static_cast<std::size_t>(static_cast<const Line*>(context)->rows);
@@ -491,8 +496,9 @@ TEST(CInterface, TakesAnAbsoluteTolerance) {
   EXPECT_LE(solved.outcome.residual, 1e-3 * (1 + 1e-6));
   EXPECT_GT(solved.outcome.residual, 1e-6);
   // A whole number in the text; limits take its place.
-  const auto whole =
-      make("{method: capstan_cg, tolerance: 1e-9, max_iterations: 400, parameters: {Absolute Tolerance: 1}}");
+  const auto whole = make(
+      "{method: capstan_cg, tolerance: 1e-9, max_iterations: 400, "
+      "parameters: {Absolute Tolerance: 1}}");
   ASSERT_EQ(capstan_set_operator(whole.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
   const Solved loose = solve(whole.get(), line);
   EXPECT_EQ(loose.outcome.converged, 1);
@@ -616,7 +622,8 @@ TEST(CInterface, EndsOnAllRanksWhereAFunctionFailsOnOne) {
   EXPECT_EQ(solve(solver.get(), line).outcome.converged, 1) << "the solver is none the worse for it";
 }
 
-/// M is a few iterations of another solver, or of the same one, which is refused.
+/// M is a few iterations of another solver, or of the same one, which is
+/// refused.
 struct Inner {
   capstan_solver* solver;
   std::int64_t rows;
@@ -631,8 +638,9 @@ struct Inner {
 
 TEST(CInterface, SolvesWithinASolve) {
   Line line;
-  const auto outer =
-      make("{method: capstan_gmres, tolerance: 1e-9, max_iterations: 400, parameters: {Flexible Gmres: yes}}");
+  const auto outer = make(
+      "{method: capstan_gmres, tolerance: 1e-9, max_iterations: 400, "
+      "parameters: {Flexible Gmres: yes}}");
   const auto inner = make("{method: capstan_cg, tolerance: 1e-2, max_iterations: 20}");
   for (auto* const each : {outer.get(), inner.get()}) {
     ASSERT_EQ(capstan_set_operator(each, line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
@@ -690,7 +698,9 @@ TEST(CInterface, SaysWhatIsWrongInTheText) {
       {"{method: capstan_cg, preconditioner_parameters: {a: 1}}", "without preconditioner"},
       {"{tolerance: 1e-3}", "method: missing"},
       {"{linear_solvers: []}", "a list of solvers"},
-      {"{linear_solvers: [{name: a, method: capstan_cg}, {name: b, method: capstan_cg}]}", "allowed: a or b"},
+      {"{linear_solvers: [{name: a, method: capstan_cg}, {name: b, method: "
+       "capstan_cg}]}",
+       "allowed: a or b"},
   };
   for (const auto& [text, says] : cases) {
     SCOPED_TRACE(text);
@@ -719,8 +729,10 @@ TEST(CInterface, ReadsFilesAndDecks) {
   const std::string entry = folder + "_entry.yaml", deck = folder + "_deck.yaml";
   if (rankOf() == 0) {
     std::ofstream(entry) << "method: capstan_bicgstab\n";
-    std::ofstream(deck) << "linear_solvers:\n  - {name: u, type: tpetra, method: capstan_gmres}\n"
-                           "  - {name: p, type: tpetra, method: capstan_cr}\nsystems: anything\n";
+    std::ofstream(deck) << "linear_solvers:\n  - {name: u, type: tpetra, "
+                           "method: capstan_gmres}\n"
+                           "  - {name: p, type: tpetra, method: "
+                           "capstan_cr}\nsystems: anything\n";
   }
   MPI_Barrier(MPI_COMM_WORLD);
   capstan_solver* solver = nullptr;
@@ -831,14 +843,17 @@ TEST(CInterface, RefusesWrongArgumentsOnAllRanks) {
   capstan_destroy(nullptr);
 }
 
+class Settings : public ::testing::TestWithParam<const char*> {};
+
 /// Wrong, or another value, on rank 0 alone.
-TEST(CInterface, FindsInTheNextSolveWhatRanksHaveSetApart) {
+TEST_P(Settings, ThatRanksDifferInAreFoundInTheNextSolve) {
   Line line;
   const auto b = line.rightHandSide();
   std::vector<double> x(b.size() + 1);
-  const auto solver = make(cg);
+  const auto solver = make(GetParam());
   auto* const s = solver.get();
   ASSERT_EQ(capstan_set_operator(s, line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  for (int k = 0; k < 3; ++k) EXPECT_EQ(solve(s, line).outcome.converged, 1);
   Watch watch;
   const bool here = rankOf() == 0;
   struct Setting {
@@ -883,8 +898,13 @@ TEST(CInterface, FindsInTheNextSolveWhatRanksHaveSetApart) {
   }
 }
 
-/// Calls in any order, wrong on any of the ranks, or right: each ends alike on all ranks, in an error exactly where a
-/// rank was wrong; after all of them the solver solves.
+INSTANTIATE_TEST_SUITE_P(Methods, Settings,
+                         ::testing::Values(cg, "{method: CAPSTAN, tolerance: 1e-9, max_iterations: 400}"),
+                         [](const auto& text) { return text.index == 0 ? "CG" : "CAPSTAN"; });
+
+/// Calls in any order, wrong on any of the ranks, or right: each ends alike on
+/// all ranks, in an error exactly where a rank was wrong; after all of them the
+/// solver solves.
 TEST(CInterface, EndsAlikeOnAllRanksWhateverIsCalledInWhateverOrder) {
   Line line(12, 0.5);
   const auto csr = line.csr();

@@ -68,16 +68,19 @@ TEST(BiCgStabHandover, KeepsUpWithTheUnpipelinedFormWhereRecurrencesDrift) {
   EXPECT_LE(median(found), 1.4 * median(expected)) << "medians of nine scatter by less";
 }
 
+// Half the digits of (r*, s) are about what is left there after 50 iterations: not of every right-hand side.
 TEST(BiCgStabHandover, StaysPipelinedWhereTheDigitsLast) {
   CAPSTAN_NEEDS_REAL_MATRICES();
   System system = systemFrom("2dcyl1");
-  for (int seed = 1; seed <= 3; ++seed) {
+  std::vector<int> handovers;
+  for (int seed = 1; seed <= 9; ++seed) {
     SCOPED_TRACE(seed);
     const Outcome outcome = solveSeeded(id::PipelinedBiCgStab, system, Side::Right, seed);
     EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
     EXPECT_FALSE(told(outcome, "residual replacement").empty()) << "its digits are not judged";
-    EXPECT_EQ(handover(outcome), 0);
+    handovers.push_back(handover(outcome));
   }
+  EXPECT_EQ(median(handovers), 0);
 }
 
 class BiCgStabHandoverCosts : public ::testing::TestWithParam<Side> {};
