@@ -56,7 +56,7 @@ class Methods(SolveCase):
         """All of Capstan's methods by name: counted reductions tell that the method named is the one that ran."""
         nonblocking = {"capstan_pipelined_gmres": 1, "capstan_pipelined_sstep_gmres": 1 / 5, "capstan_pipelined_cg": 1,
                        "capstan_pipelined_cr": 1,
-                       "capstan_pipelined_bicgstab": 2}
+                       "capstan_pipelined_bicgstab": 1}
         deck = METHODS_DECK.format(methods="".join(
             METHOD_ENTRY.format(name=f"{method}+{preconditioner.split()[0]}", method=method, preconditioner=preconditioner)
             for method in METHODS
