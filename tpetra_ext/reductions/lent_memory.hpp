@@ -70,6 +70,7 @@ class LentMemory {
       const std::lock_guard<std::mutex> lock(mutex_);
       closed_ = true;
       for (auto& pieces : free_) pieces = {};
+      pages_ = {};
     });
   }
 
@@ -97,8 +98,11 @@ class LentMemory {
   View make(std::size_t number) {
     const std::size_t size = least << number, pieces = std::max<std::size_t>(1, page / size);
     const View all(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::ReductionBatch"), pieces * size);
-    const auto piece = [&](std::size_t k) { return Kokkos::subview(all, std::pair(k * size, (k + 1) * size)); };
+    // Without a count of their own: Kokkos' counts are not atomic where it has no parallel backend, and tasks copy
+    // views.
+    const auto piece = [&](std::size_t k) { return View(all.data() + k * size, size); };
     const std::lock_guard<std::mutex> lock(mutex_);
+    pages_.push_back(all);
     made_[number] += pieces;
     free_[number].reserve(made_[number]);  // so that to take them back needs no memory
     for (std::size_t k = 1; k < pieces; ++k) free_[number].push_back(piece(k));
@@ -114,6 +118,7 @@ class LentMemory {
   bool closed_ = false;  ///< Kokkos has been finalized
   std::array<std::vector<View>, sizes + mostTooLarge> free_;
   std::array<std::size_t, sizes> made_{};
+  std::vector<View> pages_;  ///< what the pieces are of
 };
 
 }  // namespace capstan::detail
