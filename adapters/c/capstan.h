@@ -10,11 +10,10 @@
  *
  * Functions are collective over the solver's communicator unless they are said to be local, and return CAPSTAN_SUCCESS
  * or an error. An error is the same on all ranks, also where one rank alone gave a wrong argument; CAPSTAN_ERROR_LONE
- * is the exception, and so is a solver that is NULL. Functions that set
- * something are local, but are to be called on all ranks: an error of theirs is this rank's alone, and where ranks
- * differ in what they have set, the next solve ends in an error on all of them, and what was set, but for limits, is as
- * before. After an error the solver is as it was, and x too, but for an
- * error in the middle of a solve. No exception leaves a function, and none ends the program. A solve that does not
+ * is the exception, and so is a solver that is NULL. Functions that set something are local, but are to be called on
+ * all ranks: an error of theirs is this rank's alone. Where ranks differ in what they have set, the next solve ends in
+ * an error on all of them, and what was set, but for limits, is as before. After an error the solver is as it was, and x
+ * too, but for an error in the middle of a solve. No exception leaves a function, and none ends the program. A solve that does not
  * converge is no error: its outcome says why.
  *
  * Different solvers may be used by different threads where MPI allows that; one solver serves one thread at a time. The
@@ -165,7 +164,8 @@ CAPSTAN_API int capstan_keep_history(capstan_solver* solver, int keep);
 /** Solves A x = b. \param[in,out] x the guess, and the solution: never worse than the guess
  * \param[out] outcome NULL: not asked for */
 CAPSTAN_API int capstan_solve(capstan_solver* solver, const double* b, double* x, capstan_outcome* outcome);
-/** The same for one or several right-hand sides; all ranks call the same one of the two functions. \param ldb, ldx at least the rows of this rank, and 1 */
+/** The same for one or several right-hand sides; all ranks call the same one of the two functions.
+ * \param ldb, ldx at least the rows of this rank, and 1 */
 CAPSTAN_API int capstan_solve_columns(capstan_solver* solver, int columns, const double* b, int64_t ldb, double* x,
                                       int64_t ldx, capstan_outcome* outcome);
 

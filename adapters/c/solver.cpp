@@ -9,7 +9,6 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 

@@ -6,7 +6,6 @@
 #include <Teuchos_RCP.hpp>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

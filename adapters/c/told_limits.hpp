@@ -17,11 +17,8 @@ class ToldLimits {
     const std::tuple limits{tolerance, absoluteTolerance, maxIterations};
     if (told_ == limits) return CAPSTAN_SUCCESS;
     const int status = capstan_set_limits(solver, tolerance, absoluteTolerance, maxIterations);
-    if (status == CAPSTAN_SUCCESS) {
-      told_ = limits;
-    } else {
-      told_.reset();  // what was refused is refused again
-    }
+    told_.reset();  // what is refused is refused again
+    if (status == CAPSTAN_SUCCESS) told_ = limits;
     return status;
   }
 

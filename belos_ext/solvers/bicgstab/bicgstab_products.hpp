@@ -1,8 +1,7 @@
 #pragma once
 /// \file
-/// The inner products that a whole iteration of BiCGStab needs, from vectors that are there before alpha is known: q =
-/// r
-/// - alpha s and y = A q^ = w - alpha z are combinations of these, and so are their products.
+/// The inner products that a whole iteration of BiCGStab needs, from vectors that are there before alpha is known:
+/// q = r - alpha s and y = A q^ = w - alpha z are combinations of these, and so are their products.
 ///
 /// Source: [Carson, Knight and Demmel 2013], with s = 1.
 ///
@@ -46,14 +45,14 @@ class BiCgStabProducts {
 
   /// After the reduction. Local.
   First first(const Batch& batch) const {
-    const auto of = [&](int product) { return batch[slots_[static_cast<std::size_t>(product)]]; };
+    const auto of = [&](Product product) { return batch[slots_[product]]; };
     return {of(ofR), of(ofS), of(rr), of(rs), of(ss)};
   }
 
   /// Nothing where q or y is so short that products of themselves have more than twice the digits, or where they may
   /// be orthogonal. Local.
   std::optional<Second> second(const Batch& batch, Scalar alpha) const {
-    const auto of = [&](int product) { return batch[slots_[static_cast<std::size_t>(product)]]; };
+    const auto of = [&](Product product) { return batch[slots_[product]]; };
     bool lost = false;
     const auto judged = [&lost](Scalar sum, Scalar sizes) {
       lost = lost || !(std::abs(sum) > std::sqrt(std::numeric_limits<Scalar>::epsilon()) * sizes);
