@@ -20,9 +20,9 @@ namespace {
 // with DIC (CAPSTAN CG on 1 and 2 ranks, set-up included). Where 2.5 cycles make a digit of a pressure, 20 iterations
 // with DIC do; where a third of a cycle does, of a velocity, a third of one with DILU.
 GroupModel groupOf(const PreconditionerChoice& choice) {
+  if (choice.solves && !choice.cycle) return {3, 2, 1.2, 2, 2};  // a smoother, of which less is known
   // Where solves are short there is nothing to gain: a cycle sets up all levels first.
-  if (choice.cycle) return {1, 1, 0.6, 25, 1, 24};
-  if (choice.solves) return {3, 2, 1.2, 2, 2};  // a smoother, of which less is known
+  if (choice.cycle) return {1, 1, 0.6, 25, 1, choice.solves ? 0.0 : 24.0};
   if (choice.own == 0) return {3, 2, 0.8};      // of Trilinos: it may be multigrid, whose iterations are few
   return {3, 2, 0.8, 1, 4};
 }
@@ -65,6 +65,7 @@ FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agree
     arms.push_back(modelOf(way));
     arms.back().group = static_cast<std::size_t>(group);
     if (preconditioner(way).cycle) arms.back().symmetric = false;  // methods take it as it is, not linear
+    arms.back().reference = preconditioner(way).solves;
   }
   std::vector<GroupModel> models;
   for (const std::size_t number : groups_) models.push_back(groupOf(plan_.preconditioners[number]));

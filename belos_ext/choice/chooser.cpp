@@ -151,9 +151,19 @@ std::optional<std::size_t> Chooser::mightSolve() const {
   return std::nullopt;
 }
 
+std::optional<std::size_t> Chooser::reference() const {
+  if (solves_ == 0) return std::nullopt;
+  for (std::size_t a = 0; a < arms_.size(); ++a) {
+    const Arm& arm = arms_[a];
+    if (arm.model.reference && a != best_ && arm.solves == 0 && !arm.failed && solves_ >= arm.notBefore) return a;
+  }
+  return std::nullopt;
+}
+
 std::size_t Chooser::choose() {
   std::optional<std::size_t> trial;
   if (!triedLast_) trial = mightSolve();
+  if (!triedLast_ && !trial) trial = reference();
   if (!triedLast_ && !trial) trial = worthATrial();
   triedLast_ = trial.has_value();
   if (!trial) return best_;

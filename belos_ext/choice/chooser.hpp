@@ -56,6 +56,7 @@ struct ArmModel {
   double ratioSpread = 0.03;  ///< of the natural logarithm of that
   std::size_t group = 0;
   int first = 0;  ///< applications of A and of M^{-1} that its first solve makes, and later ones do not
+  bool reference = false;  ///< what the application would solve by without us: the first trial, of what has to be beaten
 };
 
 /// What a solve has shown. The same on all ranks.
@@ -208,6 +209,8 @@ class Chooser {
   std::optional<std::size_t> worthATrial() const;
   /// Where the best arm does not solve: the first arm of another family that has not been tried.
   std::optional<std::size_t> mightSolve() const;
+  /// That has not been measured.
+  std::optional<std::size_t> reference() const;
 
   std::vector<Arm> arms_;
   std::vector<Group> groups_;

@@ -100,6 +100,24 @@ TEST(ChooserGroups, DoNotTryAnotherOneWhereSolvesAreShort) {
   EXPECT_EQ(std::count(taken.begin(), taken.end(), 2U), 0);
 }
 
+// What has to be beaten is known before anything else is tried, whatever is expected of it.
+TEST(ChooserGroups, BeginTheirTrialsWithTheReference) {
+  for (const bool faster : {true, false}) {
+    Machine machine;
+    machine.groups[1].worthFrom = 1000;
+    machine.arms[2].reference = true;
+    machine.costly = faster ? 1e-6 : 400e-6;
+    Chooser chooser = machine.chooser();
+    const auto taken = solveMany(machine, chooser, 100);
+    EXPECT_EQ(taken[0], 0U);
+    EXPECT_EQ(taken[1], 2U);
+    EXPECT_EQ(chooser.best(), faster ? 2U : 0U);
+    if (!faster) {
+      EXPECT_EQ(std::count(taken.begin(), taken.end(), 2U), 1);
+    }
+  }
+}
+
 TEST(ChooserGroups, KeepTheirTimesOfM) {
   Machine machine;
   Chooser chooser = machine.chooser();
