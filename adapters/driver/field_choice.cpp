@@ -23,7 +23,7 @@ GroupModel groupOf(const PreconditionerChoice& choice) {
   if (choice.solves && !choice.cycle) return {3, 2, 1.2, 2, 2};  // a smoother, of which less is known
   // Where solves are short there is nothing to gain: a cycle sets up all levels first.
   if (choice.cycle) return {1, 1, 0.6, 25, 1, choice.solves ? 0.0 : 24.0};
-  if (choice.own == 0) return {3, 2, 0.8};      // of Trilinos: it may be multigrid, whose iterations are few
+  if (choice.own == 0) return {3, 2, 0.8};  // of Trilinos: it may be multigrid, whose iterations are few
   return {3, 2, 0.8, 1, 4};
 }
 

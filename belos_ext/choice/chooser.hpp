@@ -56,7 +56,8 @@ struct ArmModel {
   double ratioSpread = 0.03;  ///< of the natural logarithm of that
   std::size_t group = 0;
   int first = 0;  ///< applications of A and of M^{-1} that its first solve makes, and later ones do not
-  bool reference = false;  ///< what the application would solve by without us: the first trial, of what has to be beaten
+  bool reference =
+      false;  ///< what the application would solve by without us: the first trial, of what has to be beaten
 };
 
 /// What a solve has shown. The same on all ranks.
