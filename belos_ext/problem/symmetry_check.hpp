@@ -111,20 +111,21 @@ class SymmetryCheck {
     const std::size_t count = compat::localNumRows(a);
     const std::vector<Ordinal> rowOf = rowsOfColumns(a, leftOut);
     std::vector<double> difference(count, 0.0), size(count, 0.0);  // (A v - A^T v)_i, and what it may be rounded by
+    std::vector<double> v(count);
+    for (std::size_t i = 0; i < count; ++i) v[i] = entryOfV(i);
     Rows rows(a);
     for (std::size_t i = 0; i < count; ++i) {
       const auto row = static_cast<Ordinal>(i);
       if (std::binary_search(leftOut.begin(), leftOut.end(), row)) continue;
       rows.read(i);
-      const double vi = entryOfV(i);
       for (std::size_t k = 0; k < rows.size(); ++k) {
         const auto value = static_cast<double>(rows.value(k));
         size[i] += std::abs(value);  // the whole row: what rounding has left of a zero is no asymmetry
         const Ordinal other = rowOf[static_cast<std::size_t>(rows.column(k))];
         if (other == none() || other == row) continue;
         const auto j = static_cast<std::size_t>(other);
-        difference[i] += value * entryOfV(j);
-        difference[j] -= value * vi;
+        difference[i] += value * v[j];
+        difference[j] -= value * v[i];
       }
     }
     SymmetryVerdict verdict;

@@ -13,7 +13,7 @@
 namespace capstan::kernels {
 
 /// The rows of a list in runs. It takes a number for every entry of the first row of a pattern, which has eight rows at
-/// least, and three for a run.
+/// least, and four for a run.
 class RowRuns {
  public:
   /// No runs.
@@ -47,12 +47,12 @@ class RowRuns {
         if (same >= fewestRows) {
           add(place + k, length, entries + k * length, sources, row + k);
         } else if (repeated > 1 && repeated * length >= fewestEntries) {
-          runs_.push_back({static_cast<int>(place + k), sameColumns, 0});
+          runs_.push_back({static_cast<int>(place + k), sameColumns, 0, static_cast<int>(row + k)});
           repeatColumns_ = true;
           same = repeated;
         } else if (runs_.empty() || runs_.back().length != 0 ||
                    (k == 0 && rows != nullptr && rows[place - 1] + 1 != row)) {
-          runs_.push_back({static_cast<int>(place + k), 0, 0});
+          runs_.push_back({static_cast<int>(place + k), 0, 0, static_cast<int>(row + k)});
         }
         k += same;
       }
@@ -65,7 +65,9 @@ class RowRuns {
       repeatColumns_ = false;
       return;
     }
-    runs_.push_back({static_cast<int>(count), 0, 0});
+    if (count == 0) return;
+    const int behind = static_cast<int>((rows == nullptr ? count : rows[count - 1]) + (rows == nullptr ? 0 : 1));
+    runs_.push_back({static_cast<int>(count), 0, 0, behind});
   }
 
   /// All rows of the list, and behind the last run one that begins at the end of the list.
@@ -114,7 +116,8 @@ class RowRuns {
   }
 
   void add(std::ptrdiff_t place, std::ptrdiff_t length, const int* columns, const int* sources, std::ptrdiff_t row) {
-    runs_.push_back({static_cast<int>(place), static_cast<int>(length), static_cast<int>(offsets_.size())});
+    runs_.push_back(
+        {static_cast<int>(place), static_cast<int>(length), static_cast<int>(offsets_.size()), static_cast<int>(row)});
     for (std::ptrdiff_t k = 0; k < length; ++k) {
       offsets_.push_back((sources == nullptr ? columns[k] : sources[columns[k]]) - static_cast<int>(row));
     }

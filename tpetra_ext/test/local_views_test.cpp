@@ -81,8 +81,9 @@ TEST_F(LocalViews, OfAMatrixAreOfItsGraphToo) {
   EXPECT_EQ(found(), 1U) << "of the graph";
   compat::HostRows<CrsMatrix> entries(a);
   entries.read(0);
+  EXPECT_EQ(found(), 2U) << "of the graph";
   const auto local = compat::deviceMatrix(a);
-  EXPECT_EQ(found(), 2U) << "of the values";
+  EXPECT_EQ(found(), 4U) << "of both";
 }
 
 TEST_F(LocalViews, AreNotAliveWhereOthersWork) {

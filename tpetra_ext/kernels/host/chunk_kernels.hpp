@@ -13,6 +13,7 @@ struct RowRun {
   int first;    ///< place in the list
   int length;   ///< entries of a row of the pattern; 0: rows of any; sameColumns: rows of the same columns
   int offsets;  ///< where, in an array, those of the run begin: entry k of row i finds its x at i + offset k
+  int row;      ///< the number of the first row; of what stands behind the last run: one there is `begin` of
 };
 
 /// The length of a run of rows that have the same columns, as the unknowns of one cell or node have.

@@ -218,6 +218,24 @@ TEST(RowRuns, OfTheSameColumnsAreTheUnknownsOfOneNode) {
   EXPECT_TRUE(runs.repeatColumns());
 }
 
+TEST(RowRuns, TellTheNumbersOfTheirRows) {
+  const SparseCase<double> sparse(
+      600, [](int i) { return gridRow(i, 20, 6, 5, true); }, 3);
+  std::vector<int> rows;
+  for (int i = 7; i < 590; ++i) {
+    if (i % 45 != 0) rows.push_back(i);
+  }
+  const RowRuns runs = runsOf(sparse, &rows, nullptr, 600);
+  ASSERT_GT(runs.count(), 0);
+  for (std::ptrdiff_t k = 0; k < runs.count(); ++k) {
+    const RowRun &run = runs.runs()[k], &next = runs.runs()[k + 1];
+    for (int place = run.first; place < next.first; ++place) {
+      EXPECT_EQ(rows[static_cast<std::size_t>(place)], run.row + (place - run.first));
+    }
+  }
+  EXPECT_EQ(runs.runs()[runs.count()].row, 590) << "behind the last one";
+}
+
 TEST(RowRuns, FollowOneAnotherAndEndWithTheList) {
   const SparseCase<double> sparse(
       600, [](int i) { return gridRow(i, 20, 6, 5, true); }, 3);
