@@ -30,7 +30,7 @@ struct SparseRows {
   const Offset* begin = nullptr;  ///< of row i in `columns` and `values`; i + 1: its end
   const Index* columns = nullptr;
   const T* values = nullptr;
-  const int* rows = nullptr;      ///< numbers of the rows, in A and Y; null: 0, 1, ...
+  const int* rows = nullptr;      ///< numbers of the rows, in A and Y, ascending; null: 0, 1, ...
   const int* sources = nullptr;   ///< where a column's row of X is; null: where its number says
   int own = 0;                    ///< sources below it are rows of X, those from it on of what is received
   const RowRuns* runs = nullptr;  ///< of the same list and sources; makes products faster on CPUs
@@ -150,12 +150,24 @@ struct ProductRegion {
   ProductRegion& operator=(const ProductRegion&) = delete;
 };
 
+/// Where the rows end that lie beside one another from place `first` of an ascending list on; `to` at most.
+inline std::ptrdiff_t endOfNeighbours(const int* rows, std::ptrdiff_t first, std::ptrdiff_t to) {
+  const auto reaches = [=](std::ptrdiff_t place) { return rows[place] - rows[first] == place - first; };
+  if (reaches(to - 1)) return to;
+  std::ptrdiff_t last = first, end = to - 1;  // reaches(last), and not `end`
+  while (end - last > 1) {
+    const std::ptrdiff_t middle = last + (end - last) / 2;
+    (reaches(middle) ? last : end) = middle;
+  }
+  return end;
+}
+
 /// The operation on rows from..to-1 of a list, those that lie beside one another together.
 template <class T>
 void updateRows(const CombineRef<T>& then, const int* rows, std::ptrdiff_t from, std::ptrdiff_t to) {
   if (rows == nullptr) return then.run(from, to - from);
   for (std::ptrdiff_t first = from, last = from; first < to; first = last) {
-    while (last < to && rows[last] == rows[first] + (last - first)) ++last;
+    last = endOfNeighbours(rows, first, to);
     then.run(rows[first], last - first);
   }
 }

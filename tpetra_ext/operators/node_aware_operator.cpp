@@ -114,10 +114,11 @@ struct NodeAwareOperator<Types>::Rows {
   /// The interior or the boundary rows of the matrix, as the kernels take them.
   template <class Matrix>
   auto of(bool inside, const Matrix& a, LocalIndex owned) const {
+    const List& list = inside ? interior : boundary;
     return kernels::SparseRows<Scalar, Offset, Column>{a.graph.row_map.data(),
                                                        a.graph.entries.data(),
                                                        a.values.data(),
-                                                       (inside ? interior : boundary).data(),
+                                                       list.extent(0) + 1 == rowMap_.extent(0) ? nullptr : list.data(),
                                                        direct ? nullptr : sources.data(),
                                                        owned,
                                                        inside ? &interiorRuns : &boundaryRuns,

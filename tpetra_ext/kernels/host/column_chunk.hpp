@@ -263,20 +263,25 @@ CAPSTAN_INLINE void multiplyAlike(const ChunkRows<T>& a, std::ptrdiff_t row, std
 }
 #endif
 
-/// The first run that reaches beyond a place of the list.
+/// The run of a place of the list. Runs are alike in most lists: it is looked for from where it would then be, in steps
+/// that double.
 template <class T>
 CAPSTAN_INLINE const RowRun* runAt(const ChunkRows<T>& a, std::ptrdiff_t place) {
-  const RowRun* run = a.runs;
-  for (std::ptrdiff_t step = a.runCount; step > 0;) {
-    const std::ptrdiff_t half = step / 2;
-    if (run[half + 1].first <= place) {
-      run += half + 1;
-      step -= half + 1;
-    } else {
-      step = half;
-    }
+  std::ptrdiff_t low = place * a.runCount / a.runs[a.runCount].first, high = low + 1;
+  std::ptrdiff_t step = 1;
+  for (; a.runs[low].first > place; step *= 2) {  // the first run begins at the first place
+    high = low;
+    low = low > step ? low - step : 0;
   }
-  return run;
+  for (; high < a.runCount && a.runs[high].first <= place; step *= 2) {
+    low = high;
+    high = a.runCount - high > step ? high + step : a.runCount;
+  }
+  while (high - low > 1) {
+    const std::ptrdiff_t middle = low + (high - low) / 2;
+    (a.runs[middle].first <= place ? low : high) = middle;
+  }
+  return a.runs + low;
 }
 
 /// Asks for what the next runs begin with. Of rows of one pattern neither ends nor columns are read, so that those of
