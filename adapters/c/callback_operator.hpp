@@ -7,6 +7,7 @@
 #include <Tpetra_Vector.hpp>
 #include <limits>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "adapters/c/capstan.h"
@@ -65,6 +66,10 @@ class CallbackOperator final : public Operator {
     for (std::size_t j = 0; j < X.getNumVectors(); ++j) applyTo(*X.getVector(j), *Y.getVectorNonConst(j));
   }
 
+  /// As solvers look for it (tpetra_ext/operators/preconditioned_operator.hpp).
+  std::string description() const override { return diagonal_ ? "\"Capstan::Diagonal\"" : "a function"; }
+  /// Whether it multiplies by a diagonal. Local.
+  void isDiagonal(bool diagonal) { diagonal_ = diagonal; }
   /// X is zero from now on: the function is not asked. Local.
   void multipliesZero(bool zero) { zero_ = zero; }
   /// Whether it has failed on this rank since it was last asked. Local.
@@ -86,7 +91,7 @@ class CallbackOperator final : public Operator {
   Teuchos::RCP<const Map> map_;
   capstan_apply function_;
   void* context_;
-  bool zero_ = false;
+  bool zero_ = false, diagonal_ = false;
   mutable bool failed_ = false;
 };
 

@@ -102,6 +102,12 @@ module capstan
       integer(c_int), value :: symmetric
       integer(c_int) :: status
     end function capstan_set_symmetric
+    function capstan_set_diagonal(solver, diagonal) bind(c) result(status)
+      import :: c_int, c_ptr
+      type(c_ptr), value :: solver
+      integer(c_int), value :: diagonal
+      integer(c_int) :: status
+    end function capstan_set_diagonal
     function capstan_set_zero_guess(solver, zero) bind(c) result(status)
       import :: c_int, c_ptr
       type(c_ptr), value :: solver

@@ -135,6 +135,8 @@ CAPSTAN_API int capstan_set_symmetric(capstan_solver *solver, int symmetric);
 /** M is what \p apply does, in place of \c preconditioner; NULL: that again. On the side that \c preconditioner_side
  * says. Local. */
 CAPSTAN_API int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void* context);
+/** Whether M, as it is set, is a diagonal: 1: yes; 0: not known. Methods apply it less and store less then. Local. */
+CAPSTAN_API int capstan_set_diagonal(capstan_solver* solver, int diagonal);
 
 /** Tolerances and limit of the next solves, in place of those of the text: a column has converged where its residual
  * meets \p tolerance times its scale or \p absolute_tolerance. All are at least 0, which a residual of zero alone meets.

@@ -300,6 +300,10 @@ int capstan_set_preconditioner(capstan_solver* solver, capstan_apply apply, void
   return withSolver(solver, [&](Solver& own) { own.setPreconditioner(apply, context); });
 }
 
+int capstan_set_diagonal(capstan_solver* solver, int diagonal) {
+  return withSolver(solver, [&](Solver& own) { own.setDiagonal(diagonal); });
+}
+
 int capstan_set_limits(capstan_solver* solver, double tolerance, double absolute_tolerance, int max_iterations) {
   return withSolver(solver, [&](Solver& own) { own.setLimits(tolerance, absolute_tolerance, max_iterations); });
 }

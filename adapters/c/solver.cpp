@@ -149,15 +149,8 @@ void Solver::check(const std::function<void()>& local, const std::vector<Counted
 }
 
 void Solver::share(capstan_status status, const std::function<void()>& work) {
-  std::string failure;
-  try {
-    work();
-  } catch (const std::bad_alloc&) {
-    failure = "out of memory";
-  } catch (const std::exception& error) {
-    failure = error.what();
-  }
-  throwShared(status, failure);
+  const auto error = errorOf(work);
+  throwShared(status, error ? error->what() : "");
 }
 
 void Solver::throwShared(capstan_status status, const std::string& mine, const std::function<void()>& local) {
@@ -182,6 +175,7 @@ void Solver::takeRows(std::int64_t rows) {
   values_ = nullptr;
   preconditioner_.reset();
   set_.preconditioner = wanted_.preconditioner = Teuchos::null;
+  set_.diagonal = wanted_.diagonal = false;
   set_.symmetric = wanted_.symmetric = -1;
 }
 
@@ -263,6 +257,16 @@ void Solver::setSymmetric(int symmetric) {
 void Solver::setPreconditioner(capstan_apply apply, void* context) {
   auto& wanted = want([&] { requireRows(); });
   wanted.preconditioner = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
+  wanted.diagonal = false;
+}
+
+void Solver::setDiagonal(int diagonal) {
+  const auto isKnown = [&] {
+    requireSwitch("diagonal", diagonal);
+    if (!wanted_.preconditioner.is_null()) return;
+    throw Error(CAPSTAN_ERROR_ORDER, "M comes first: call capstan_set_preconditioner()");
+  };
+  want(isKnown).diagonal = diagonal == 1;
 }
 
 // These travel with the method's parameters, which the method compares itself.
@@ -275,10 +279,12 @@ void Solver::setLimits(double tolerance, double absoluteTolerance, int maxIterat
   if (maxIterations < 0) {
     throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
   }
+  const bool told = absolute_ == absoluteTolerance;
+  if (told && options_.tolerance == tolerance && maxIterations_ == maxIterations) return;
   options_.tolerance = tolerance;
   maxIterations_ = maxIterations;
   method_->setLimits(tolerance, maxIterations);
-  if (absolute_ == absoluteTolerance) return;
+  if (told) return;
   absolute_ = absoluteTolerance;
   options_.parameters.set(absoluteKey, absoluteTolerance);
   const auto list = Teuchos::parameterList();
@@ -354,10 +360,6 @@ void Solver::makeColumns(int count) {
   b_ = b;
 }
 
-bool Solver::hasColumns(int count) const {
-  return !b_.is_null() && b_->getNumVectors() == static_cast<std::size_t>(count);
-}
-
 void Solver::updatePreconditioner() {
   if (!preconditioner_ || !set_.preconditioner.is_null() || !preconditionerIsDue_) return;
   const double start = wallSeconds();
@@ -372,6 +374,7 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   if (a.is_null()) a = callback_;
   auto problem = Teuchos::rcp(new driver::BelosMethod::Problem(a, x_, b_));
   Teuchos::RCP<const Operator> m = set_.preconditioner;
+  if (!m.is_null()) set_.preconditioner->isDiagonal(set_.diagonal);
   if (m.is_null() && preconditioner_) m = preconditioner_->op();
   if (!m.is_null()) {
     options_.preconditioner.side == deck::Side::Left ? problem->setLeftPrec(m) : problem->setRightPrec(m);
@@ -390,6 +393,7 @@ void Solver::compare(const std::function<void()>& prepare, int columns) {
                     {"symmetric", wanted_.symmetric},
                     {"zero", wanted_.zeroGuess ? 1 : 0},
                     {"keep", wanted_.history ? 1 : 0},
+                    {"diagonal", wanted_.diagonal ? 1 : 0},
                     {"preconditioner: functions of a rank", wanted_.preconditioner.is_null() ? 0 : 1},
                     {"test: functions of a rank", wanted_.test.is_null() ? 0 : 1},
                     {"norm: power of a rank, 0 without a function", wanted_.norm.part ? wanted_.norm.power : 0},

@@ -49,6 +49,7 @@ class Solver {
   /// Local, but called on all ranks: what they differ in, the next solve tells all of them. \{
   void setSymmetric(int symmetric);
   void setPreconditioner(capstan_apply apply, void* context);
+  void setDiagonal(int diagonal);
   void setLimits(double tolerance, double absoluteTolerance, int maxIterations);
   void setTest(capstan_test test, void* context);
   void setNorm(capstan_norm norm, int power, void* context);
@@ -87,7 +88,7 @@ class Solver {
   /// What the application says between solves.
   struct Settings {
     int symmetric = -1;
-    bool zeroGuess = false, history = false;
+    bool zeroGuess = false, history = false, diagonal = false;
     Teuchos::RCP<CallbackOperator> preconditioner;
     Teuchos::RCP<HostTest> test;
     HostNorm norm;
@@ -96,7 +97,7 @@ class Solver {
   Settings& want(const std::function<void()>& check);
   void takeSettings();
   void compare(const std::function<void()>& prepare, int columns);
-  bool hasColumns(int count) const;
+  bool hasColumns(int count) const { return !b_.is_null() && static_cast<int>(b_->getNumVectors()) == count; }
   AskedSolver<driver::OperatorTypes>& asked() const;
   void takeRows(std::int64_t rows);
   void checkColumns(const Columns& columns) const;

@@ -77,7 +77,7 @@ void forget(Record& record) {
     *vector = nullptr;
   }
   record.text.clear();
-  record.limits = {};
+  record.diagonal = false;
 }
 
 HYPRE_Int failed(HYPRE_Int error) {

@@ -12,7 +12,7 @@
 #include <type_traits>
 
 #include "adapters/c/capstan.h"
-#include "adapters/c/told_limits.hpp"
+#include "adapters/c/capstan.h"
 
 static_assert(sizeof(HYPRE_Int) == sizeof(int) && std::is_same_v<HYPRE_Complex, double>,
               "libcapstanHypre serves hypre with 32 bit integers, real numbers and double precision");
@@ -39,7 +39,7 @@ struct Record {
   MPI_Comm comm = MPI_COMM_NULL;
   long long rows = -1;
   bool hasPreconditioner = false;
-  capstan::c::ToldLimits limits;  ///< of that solver
+  bool diagonal = false;  ///< that solver has been told that M is
 
   bool works = false;                   ///< a solve of Capstan's is under way
   Preconditioner used;                  ///< by it: as hypre, it takes no notice of a later one

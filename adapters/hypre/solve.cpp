@@ -180,7 +180,12 @@ HYPRE_Int solveByCapstan(Record& record, const Settings& settings, bool zero, HY
     absolute = 0;
   }
   // A rank that is refused solves, too: the others, who may not be, find that it differs.
-  const int told = record.limits.tell(record.solver, tolerance, absolute, settings.maxIterations);
+  const int told = capstan_set_limits(record.solver, tolerance, absolute, settings.maxIterations);
+  const auto diagonal = reinterpret_cast<HYPRE_PtrToSolverFcn>(HYPRE_ParCSRDiagScale);
+  if ((record.used.function == diagonal) != record.diagonal) {
+    record.diagonal = !record.diagonal;
+    capstan_set_diagonal(record.solver, record.diagonal ? 1 : 0);
+  }
   int status = capstan_solve(record.solver, dataOf(b), dataOf(x), &record.outcome);
   if (status == CAPSTAN_SUCCESS) status = told;
   if (scale > 0) record.outcome.residual /= scale;

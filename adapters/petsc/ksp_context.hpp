@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "adapters/c/capstan.h"
-#include "adapters/c/told_limits.hpp"
 
 namespace capstan::petsc {
 
@@ -24,9 +23,8 @@ struct Context {
   bool relativeToGuess = false;  ///< residuals are measured over the first one, not over b
   bool zeroRhs = false;          ///< b is zero, and the guess may be another
   capstan_solver* solver = nullptr;
-  std::string text;      ///< of that solver
-  c::ToldLimits limits;  ///< of that solver
-  int symmetric = -1;    ///< as it has been told
+  std::string text;                 ///< of that solver
+  int symmetric = -1, diagonal = 0;  ///< as it has been told
   bool hasPreconditioner = false, zeroGuess = false;
   PetscLayout rows = nullptr;       ///< of that solver
   Vec in = nullptr, out = nullptr;  ///< A and M are applied to these,

@@ -156,9 +156,15 @@ PetscErrorCode tellWhatIsKnown(KSP ksp, Mat a) {
   PetscBool known = PETSC_FALSE, symmetric = PETSC_FALSE;
   PetscCall(MatIsSymmetricKnown(a, &known, &symmetric));
   const int now = known ? (symmetric ? 1 : 0) : -1;
-  if (now == context.symmetric) PetscFunctionReturn(PetscErrorCode(0));
-  PetscCall(check(ksp, capstan_set_symmetric(context.solver, now), context.solver));
+  if (now != context.symmetric) PetscCall(check(ksp, capstan_set_symmetric(context.solver, now), context.solver));
   context.symmetric = now;
+  PetscBool jacobi = PETSC_FALSE;
+  MatNullSpace space = nullptr;  // it is taken out of what M makes
+  PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp->pc), PCJACOBI, &jacobi));
+  PetscCall(nullSpaceOf(ksp, &space));
+  const int diagonal = jacobi && space == nullptr ? 1 : 0;
+  if (diagonal != context.diagonal) PetscCall(check(ksp, capstan_set_diagonal(context.solver, diagonal), context.solver));
+  context.diagonal = diagonal;
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -168,7 +174,7 @@ PetscErrorCode takeLimits(KSP ksp) {
   Context& context = contextOf(ksp);
   const PetscReal relative = tests(ksp) ? ksp->rtol : 0, absolute = tests(ksp) ? ksp->abstol : 0;
   const auto limit = static_cast<int>(std::min<PetscInt>(ksp->max_it, std::numeric_limits<int>::max() / 2));
-  PetscCall(check(ksp, context.limits.tell(context.solver, relative, absolute, limit), context.solver));
+  PetscCall(check(ksp, capstan_set_limits(context.solver, relative, absolute, limit), context.solver));
   PetscFunctionReturn(PetscErrorCode(0));
 }
 
@@ -238,8 +244,8 @@ PetscErrorCode forget(KSP ksp) {
   Context& context = contextOf(ksp);
   PetscCheck(!context.solves, commOf(ksp), PETSC_ERR_ORDER, "the KSP cannot be reset or destroyed while it solves");
   capstan_destroy(&context.solver);
-  context.limits = {};
   context.symmetric = -1;
+  context.diagonal = 0;
   context.zeroGuess = false;
   PetscCall(PetscLayoutDestroy(&context.rows));
   PetscCall(VecDestroy(&context.in));

@@ -65,7 +65,7 @@ template <class Operator>
 bool isDiagonal(const Operator& preconditioner) {
   const std::string text = preconditioner.description();
   const auto says = [&text](const char* part) { return text.find(part) != std::string::npos; };
-  return says("\"Ifpack2::Diagonal\"") ||
+  return says("\"Ifpack2::Diagonal\"") || says("\"Capstan::Diagonal\"") ||
          (says("\"Ifpack2::Relaxation\"") && says("Type: Jacobi,") && says("sweeps: 1,"));
 }
 

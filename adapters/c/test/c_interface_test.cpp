@@ -521,6 +521,23 @@ TEST(CInterface, TakesTheApplicationsWordOnSymmetry) {
   expectError(capstan_set_symmetric(early.get(), 1), CAPSTAN_ERROR_ORDER, early.get(), "A comes first");
 }
 
+TEST(CInterface, TakesTheApplicationsWordOnADiagonal) {
+  Line line;
+  const auto solver = make("{method: CAPSTAN CG, tolerance: 1e-9, max_iterations: 400}");
+  ASSERT_EQ(capstan_set_operator(solver.get(), line.rows, Line::apply, &line), CAPSTAN_SUCCESS);
+  expectError(capstan_set_diagonal(solver.get(), 1), CAPSTAN_ERROR_ORDER, solver.get(), "M comes first");
+  ASSERT_EQ(capstan_set_preconditioner(solver.get(), Line::jacobi, &line), CAPSTAN_SUCCESS);
+  expectError(capstan_set_diagonal(solver.get(), 2), CAPSTAN_ERROR_ARGUMENT, solver.get(), "diagonal");
+  const Solved before = solve(solver.get(), line);
+  ASSERT_EQ(capstan_set_diagonal(solver.get(), 1), CAPSTAN_SUCCESS) << capstan_error_text(solver.get());
+  const Solved told = solve(solver.get(), line);
+  EXPECT_EQ(told.outcome.reason, CAPSTAN_CONVERGED);
+  EXPECT_EQ(told.outcome.preconditioner_applications, 1);
+  EXPECT_NEAR(told.outcome.iterations, before.outcome.iterations, 1);
+  ASSERT_EQ(capstan_set_preconditioner(solver.get(), Line::jacobi, &line), CAPSTAN_SUCCESS);
+  EXPECT_GT(solve(solver.get(), line).outcome.preconditioner_applications, 1) << "another one";
+}
+
 TEST(CInterface, ListsMethodsAndTheirParameters) {
   capstan_row row{};
   row.size = sizeof row;
@@ -871,7 +888,8 @@ TEST_P(Settings, ThatRanksDifferInAreFoundInTheNextSolve) {
       {[&](bool wrong) { return capstan_set_norm(s, squaresByALargeArray, wrong ? 3 : 2, &line); }, "1 or 2", "norm"},
       {[&](bool wrong) { return capstan_set_test(s, wrong ? nullptr : Watch::test, &watch); }, "", "test"},
       {[&](bool wrong) { return capstan_set_preconditioner(s, wrong ? nullptr : Line::jacobi, &line); }, "",
-       "preconditioner"}};
+       "preconditioner"},
+      {[&](bool wrong) { return capstan_set_diagonal(s, wrong ? 2 : 1); }, "0 or 1", "diagonal"}};
   for (const auto& setting : settings) {
     for (const bool mended : {false, true}) {
       SCOPED_TRACE(setting.apart + ", " + setting.wrong);
