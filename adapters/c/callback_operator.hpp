@@ -68,8 +68,10 @@ class CallbackOperator final : public Operator {
 
   /// As solvers look for it (tpetra_ext/operators/preconditioned_operator.hpp).
   std::string description() const override { return diagonal_ ? "\"Capstan::Diagonal\"" : "a function"; }
-  /// Whether it multiplies by a diagonal. Local.
+  /// Whether it multiplies by a diagonal. Local. \{
   void isDiagonal(bool diagonal) { diagonal_ = diagonal; }
+  bool isDiagonal() const { return diagonal_; }
+  /// \}
   /// X is zero from now on: the function is not asked. Local.
   void multipliesZero(bool zero) { zero_ = zero; }
   /// Whether it has failed on this rank since it was last asked. Local.

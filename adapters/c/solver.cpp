@@ -175,7 +175,6 @@ void Solver::takeRows(std::int64_t rows) {
   values_ = nullptr;
   preconditioner_.reset();
   set_.preconditioner = wanted_.preconditioner = Teuchos::null;
-  set_.diagonal = wanted_.diagonal = false;
   set_.symmetric = wanted_.symmetric = -1;
 }
 
@@ -257,7 +256,6 @@ void Solver::setSymmetric(int symmetric) {
 void Solver::setPreconditioner(capstan_apply apply, void* context) {
   auto& wanted = want([&] { requireRows(); });
   wanted.preconditioner = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
-  wanted.diagonal = false;
 }
 
 void Solver::setDiagonal(int diagonal) {
@@ -266,7 +264,9 @@ void Solver::setDiagonal(int diagonal) {
     if (!wanted_.preconditioner.is_null()) return;
     throw Error(CAPSTAN_ERROR_ORDER, "M comes first: call capstan_set_preconditioner()");
   };
-  want(isKnown).diagonal = diagonal == 1;
+  auto& wanted = want(isKnown).preconditioner;
+  wanted = Teuchos::rcp(new CallbackOperator(*wanted));  // a method knows what it has read of the other one
+  wanted->isDiagonal(diagonal == 1);
 }
 
 // These travel with the method's parameters, which the method compares itself.
@@ -374,7 +374,6 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   if (a.is_null()) a = callback_;
   auto problem = Teuchos::rcp(new driver::BelosMethod::Problem(a, x_, b_));
   Teuchos::RCP<const Operator> m = set_.preconditioner;
-  if (!m.is_null()) set_.preconditioner->isDiagonal(set_.diagonal);
   if (m.is_null() && preconditioner_) m = preconditioner_->op();
   if (!m.is_null()) {
     options_.preconditioner.side == deck::Side::Left ? problem->setLeftPrec(m) : problem->setRightPrec(m);
@@ -393,7 +392,7 @@ void Solver::compare(const std::function<void()>& prepare, int columns) {
                     {"symmetric", wanted_.symmetric},
                     {"zero", wanted_.zeroGuess ? 1 : 0},
                     {"keep", wanted_.history ? 1 : 0},
-                    {"diagonal", wanted_.diagonal ? 1 : 0},
+                    {"diagonal", !wanted_.preconditioner.is_null() && wanted_.preconditioner->isDiagonal() ? 1 : 0},
                     {"preconditioner: functions of a rank", wanted_.preconditioner.is_null() ? 0 : 1},
                     {"test: functions of a rank", wanted_.test.is_null() ? 0 : 1},
                     {"norm: power of a rank, 0 without a function", wanted_.norm.part ? wanted_.norm.power : 0},

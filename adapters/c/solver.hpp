@@ -88,7 +88,7 @@ class Solver {
   /// What the application says between solves.
   struct Settings {
     int symmetric = -1;
-    bool zeroGuess = false, history = false, diagonal = false;
+    bool zeroGuess = false, history = false;
     Teuchos::RCP<CallbackOperator> preconditioner;
     Teuchos::RCP<HostTest> test;
     HostNorm norm;

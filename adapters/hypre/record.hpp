@@ -12,7 +12,6 @@
 #include <type_traits>
 
 #include "adapters/c/capstan.h"
-#include "adapters/c/capstan.h"
 
 static_assert(sizeof(HYPRE_Int) == sizeof(int) && std::is_same_v<HYPRE_Complex, double>,
               "libcapstanHypre serves hypre with 32 bit integers, real numbers and double precision");

@@ -14,6 +14,8 @@
 
 #include "adapters/hypre/agreement.hpp"
 
+#pragma weak HYPRE_ParCSRDiagScale
+
 namespace capstan::hypre {
 namespace {
 
@@ -181,8 +183,9 @@ HYPRE_Int solveByCapstan(Record& record, const Settings& settings, bool zero, HY
   }
   // A rank that is refused solves, too: the others, who may not be, find that it differs.
   const int told = capstan_set_limits(record.solver, tolerance, absolute, settings.maxIterations);
-  const auto diagonal = reinterpret_cast<HYPRE_PtrToSolverFcn>(HYPRE_ParCSRDiagScale);
-  if ((record.used.function == diagonal) != record.diagonal) {
+  // Null in a process without hypre, as mpiexec, into which the library is preloaded as well.
+  const auto diagonal = reinterpret_cast<HYPRE_PtrToSolverFcn>(&HYPRE_ParCSRDiagScale);
+  if ((diagonal != nullptr && record.used.function == diagonal) != record.diagonal) {
     record.diagonal = !record.diagonal;
     capstan_set_diagonal(record.solver, record.diagonal ? 1 : 0);
   }

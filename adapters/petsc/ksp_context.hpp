@@ -23,7 +23,7 @@ struct Context {
   bool relativeToGuess = false;  ///< residuals are measured over the first one, not over b
   bool zeroRhs = false;          ///< b is zero, and the guess may be another
   capstan_solver* solver = nullptr;
-  std::string text;                 ///< of that solver
+  std::string text;                  ///< of that solver
   int symmetric = -1, diagonal = 0;  ///< as it has been told
   bool hasPreconditioner = false, zeroGuess = false;
   PetscLayout rows = nullptr;       ///< of that solver

@@ -163,7 +163,8 @@ PetscErrorCode tellWhatIsKnown(KSP ksp, Mat a) {
   PetscCall(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(ksp->pc), PCJACOBI, &jacobi));
   PetscCall(nullSpaceOf(ksp, &space));
   const int diagonal = jacobi && space == nullptr ? 1 : 0;
-  if (diagonal != context.diagonal) PetscCall(check(ksp, capstan_set_diagonal(context.solver, diagonal), context.solver));
+  if (diagonal != context.diagonal)
+    PetscCall(check(ksp, capstan_set_diagonal(context.solver, diagonal), context.solver));
   context.diagonal = diagonal;
   PetscFunctionReturn(PetscErrorCode(0));
 }
