@@ -78,6 +78,11 @@ PetscErrorCode setFromOptions(KSP ksp, OptionItems PetscOptionsObject) {
                               &restart, &given));
     if (given) setting.value = std::to_string(restart);
   }
+  PetscBool copies = context.copies ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscOptionsBool("-ksp_capstan_copy_entries",
+                             "products by Capstan, with a copy of an AIJ matrix, from the second solve on",
+                             "Capstan's docs/petsc.md", copies, &copies, nullptr));
+  context.copies = copies == PETSC_TRUE;
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PetscErrorCode(0));
 }

@@ -4,6 +4,7 @@
 
 #include <petsc/private/kspimpl.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,19 @@ struct Setting {
   std::string key, option, summary, value;
 };
 
+/// What PETSc counts of a matrix.
+struct EntriesState {
+  PetscObjectId matrix = 0;
+  PetscObjectState pattern = -1, values = -1;
+  bool isOfMatrix(const EntriesState& other) const { return matrix == other.matrix && pattern == other.pattern; }
+};
+
+/// Rows of this rank, as capstan_csr has them.
+struct Entries {
+  std::vector<std::int64_t> begin, columns;
+  std::vector<double> values;
+};
+
 /// The data of a KSP.
 struct Context {
   std::string method;
@@ -26,6 +40,11 @@ struct Context {
   std::string text;                  ///< of that solver
   int symmetric = -1, diagonal = 0;  ///< as it has been told
   bool hasPreconditioner = false, zeroGuess = false;
+  bool hasEntries = false;  ///< that solver multiplies by these
+  Entries entries;
+  EntriesState given, solved;       ///< of the entries it has; in the last solve
+  long products = 0;                ///< of that one
+  bool copies = true;               ///< "-ksp_capstan_copy_entries"
   PetscLayout rows = nullptr;       ///< of that solver
   Vec in = nullptr, out = nullptr;  ///< A and M are applied to these,
   bool inPlace = false;             ///< over arrays of Capstan's, or else over copies
@@ -57,6 +76,16 @@ PetscErrorCode check(KSP ksp, int status, const capstan_solver* solver);
 PetscErrorCode hasLayout(Vec v, PetscLayout layout, bool* has);
 /// An error where this solve cannot be: sizes, a test without what it needs, a call from within. The same on all ranks.
 PetscErrorCode checkUse(KSP ksp);
+
+/// Whether Capstan is to multiply by a copy of the entries of A: it does already, or a solve of products enough has
+/// been before. A solver with those of another matrix goes. The same on all ranks. Local.
+PetscErrorCode wantsEntries(KSP ksp, Mat a, bool* wants);
+/// What it asks for. Local.
+PetscErrorCode noteSolved(KSP ksp, Mat a, long products);
+/// They are the A of the solver.
+PetscErrorCode giveEntries(KSP ksp, Mat a);
+/// Values that have changed are read again.
+PetscErrorCode renewEntries(KSP ksp, Mat a);
 
 /// What rtol and divtol refer to, as PETSc has it: || b ||, but the residual of the guess where that is zero, or with
 /// initialrtol. A reduction, where the guess is not said to be zero.

@@ -122,21 +122,31 @@ PetscErrorCode doesNothing(KSP ksp, bool* nothing) {
 PetscErrorCode takeSolver(KSP ksp, Mat a) {
   PetscFunctionBegin;
   Context& context = contextOf(ksp);
-  bool nothing = false;
+  bool nothing = false, entries = false;
   PetscBool same = PETSC_FALSE;
   PetscLayout layout = nullptr;
   PetscCall(doesNothing(ksp, &nothing));
+  PetscCall(wantsEntries(ksp, a, &entries));
   context.relativeToGuess =
       testsByDefault(ksp) && ksp->cnvP != nullptr && (defaultTest(ksp).initialrtol || context.zeroRhs);
   const std::string text = textOf(context);
   PetscCall(MatGetLayouts(a, &layout, nullptr));
   if (context.rows != nullptr) PetscCall(PetscLayoutCompare(context.rows, layout, &same));
-  if (same && text == context.text && context.hasPreconditioner == !nothing) PetscFunctionReturn(PetscErrorCode(0));
+  const bool kept = same && text == context.text && context.hasPreconditioner == !nothing;
+  if (kept && entries == context.hasEntries) {
+    if (entries) PetscCall(renewEntries(ksp, a));
+    PetscFunctionReturn(PetscErrorCode(0));
+  }
   PetscCall(forget(ksp));
   PetscInt rows = 0;
   PetscCall(MatGetLocalSize(a, &rows, nullptr));
   PetscCall(check(ksp, capstan_create(commOf(ksp), text.c_str(), &context.solver), nullptr));
-  PetscCall(check(ksp, capstan_set_operator(context.solver, rows, multiply, ksp), context.solver));
+  if (entries) {
+    PetscCall(giveEntries(ksp, a));
+  } else {
+    PetscCall(check(ksp, capstan_set_operator(context.solver, rows, multiply, ksp), context.solver));
+  }
+  context.hasEntries = entries;
   if (!nothing) PetscCall(check(ksp, capstan_set_preconditioner(context.solver, precondition, ksp), context.solver));
   PetscCall(check(ksp, capstan_set_test(context.solver, test, ksp), context.solver));
   PetscCall(PetscLayoutReference(layout, &context.rows));
@@ -247,7 +257,8 @@ PetscErrorCode forget(KSP ksp) {
   capstan_destroy(&context.solver);
   context.symmetric = -1;
   context.diagonal = 0;
-  context.zeroGuess = false;
+  context.zeroGuess = context.hasEntries = false;
+  context.entries = {};
   PetscCall(PetscLayoutDestroy(&context.rows));
   PetscCall(VecDestroy(&context.in));
   PetscCall(VecDestroy(&context.out));
@@ -296,6 +307,7 @@ PetscErrorCode solve(KSP ksp) {
   PetscCall(VecRestoreArrayRead(rhs, &b));
   if (context.failure != 0) PetscCall(context.failure);
   PetscCall(check(ksp, status, context.solver));
+  PetscCall(noteSolved(ksp, a, static_cast<long>(outcome.operator_applications)));
   PetscCall(takeOutcome(ksp, outcome));
   PetscFunctionReturn(PetscErrorCode(0));
 }

@@ -208,6 +208,29 @@ class OwnPrograms(Programs):
                 self.assertLessEqual(abs(int(found[1]) - int(found[2])), 1, text)
                 self.assertLess(float(found[3]), 1.1e-8, text)
 
+    def entries(self, ranks, *options):
+        text = run(MPIEXEC, "-n", ranks, self.compiled("entries", HERE / "entries.c"), "-dll_append", LIBRARY, "-ksp_rtol", 1e-8, *options)
+        found = re.findall(r"reason (-?\d+), iterations (\d+), products (\d+), residual (\S+), told (\S+)", text)
+        self.assertEqual(len(found), 8, text)
+        for reason, _, _, residual, told in found:
+            self.assertEqual(reason, "2", text)
+            self.assertLess(float(residual), 1.001e-8, text)
+            self.assertAlmostEqual(float(residual), float(told), delta=1e-3 * float(told) + 1e-13, msg=text)
+        return [int(one[1]) for one in found], [int(one[2]) for one in found]
+
+    def test_products_with_a_copy_of_entries(self):
+        """From the second solve with a matrix on, with values as they are now; PETSc's own for another pattern, or without the copy."""
+        for ranks, method, pc in ((1, "capstan_cg", "jacobi"), (2, "capstan_cg", "none"), (3, "capstan_gmres", "bjacobi"), (2, "capstan_bicgstab", "jacobi")):
+            with self.subTest(f"{ranks} ranks, {method}, {pc}"):
+                common = ("-ksp_type", method, "-pc_type", pc)
+                own, by_petsc = self.entries(ranks, *common, "-ksp_capstan_copy_entries", "no")
+                copied, left = self.entries(ranks, *common)
+                self.assertLessEqual(max(abs(a - b) for a, b in zip(own, copied)), 2)
+                for solve, (iterations, count) in enumerate(zip(copied, left)):
+                    self.assertGreaterEqual(by_petsc[solve], own[solve])
+                    few = solve in (1, 2, 3, 4, 6, 7) and (left[0] >= 20 or solve > 5)
+                    self.assertTrue(count <= 2 if few else count >= iterations, f"solve {solve}: {copied}, {left}")
+
     def guess(self, method, own, *options, ranks=1, given=()):
         """(iterations, reason) of a type of PETSc's and of Capstan's method, from a guess."""
         both = [word for prefix in ("-own_", "-") for key, value in options for word in (f"{prefix}ksp_{key}", value)]
