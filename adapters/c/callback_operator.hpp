@@ -72,6 +72,7 @@ class CallbackOperator final : public Operator {
   void isDiagonal(bool diagonal) { diagonal_ = diagonal; }
   bool isDiagonal() const { return diagonal_; }
   /// \}
+
   /// X is zero from now on: the function is not asked. Local.
   void multipliesZero(bool zero) { zero_ = zero; }
   /// Whether it has failed on this rank since it was last asked. Local.

@@ -219,7 +219,7 @@ class OwnPrograms(Programs):
         return [int(one[1]) for one in found], [int(one[2]) for one in found]
 
     def test_products_with_a_copy_of_entries(self):
-        """From the second solve with a matrix on, with values as they are now; PETSc's own for another pattern, or without the copy."""
+        """After the first solve with a matrix, with values as they are now; PETSc's own for another pattern, or without the copy."""
         for ranks, method, pc in ((1, "capstan_cg", "jacobi"), (2, "capstan_cg", "none"), (3, "capstan_gmres", "bjacobi"), (2, "capstan_bicgstab", "jacobi")):
             with self.subTest(f"{ranks} ranks, {method}, {pc}"):
                 common = ("-ksp_type", method, "-pc_type", pc)
