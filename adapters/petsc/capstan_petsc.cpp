@@ -80,7 +80,7 @@ PetscErrorCode setFromOptions(KSP ksp, OptionItems PetscOptionsObject) {
   }
   PetscBool copies = context.copies ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscOptionsBool("-ksp_capstan_copy_entries",
-                             "products by Capstan, with a copy of an AIJ matrix, from the second solve on",
+                             "products by Capstan, with a copy of an AIJ matrix, after the first solve",
                              "Capstan's docs/petsc.md", copies, &copies, nullptr));
   context.copies = copies == PETSC_TRUE;
   PetscOptionsHeadEnd();
