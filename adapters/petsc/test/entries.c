@@ -7,7 +7,7 @@
 static PetscErrorCode makeMatrix(PetscInt n, PetscInt wide, Mat* a) {
   PetscInt first, last;
   PetscFunctionBegin;
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 5, NULL, 4, NULL, a));
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, 7, NULL, 6, NULL, a));
   PetscCall(MatGetOwnershipRange(*a, &first, &last));
   for (PetscInt row = first; row < last; ++row) {
     PetscCall(MatSetValue(*a, row, row, 2.02 + 0.001 * (PetscReal)(row % 7), INSERT_VALUES));
