@@ -4,7 +4,7 @@
 namespace capstan::petsc {
 namespace {
 
-/// A solve of fewer products does not pay for the copy, which takes as long as some. Measured: five to eight.
+/// A solve of fewer products may not pay for the copy, which takes as long as some. Chosen.
 constexpr long fewestProducts = 20;
 
 PetscErrorCode stateOf(Mat a, EntriesState* state) {

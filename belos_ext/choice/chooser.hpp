@@ -55,9 +55,8 @@ struct ArmModel {
   double ratio = 1.0;         ///< expected iterations to those of CG or GMRES
   double ratioSpread = 0.03;  ///< of the natural logarithm of that
   std::size_t group = 0;
-  int first = 0;  ///< applications of A and of M^{-1} that its first solve makes, and later ones do not
-  bool reference =
-      false;  ///< what the application would solve by without us: the first trial, of what has to be beaten
+  int first = 0;           ///< applications of A and of M^{-1} that its first solve makes, and later ones do not
+  bool reference = false;  ///< the application's own solver, which has to be beaten: the first trial
 };
 
 /// What a solve has shown. The same on all ranks.

@@ -66,8 +66,8 @@ class RowRuns {
       return;
     }
     if (count == 0) return;
-    const int behind = static_cast<int>((rows == nullptr ? count : rows[count - 1]) + (rows == nullptr ? 0 : 1));
-    runs_.push_back({static_cast<int>(count), 0, 0, behind});
+    const std::ptrdiff_t behind = rows == nullptr ? count : rows[count - 1] + 1;
+    runs_.push_back({static_cast<int>(count), 0, 0, static_cast<int>(behind)});
   }
 
   /// All rows of the list, and behind the last run one that begins at the end of the list.
