@@ -12,8 +12,8 @@
 
 namespace capstan {
 
-/// GMRES is the last fallback: with a restart that is short at first (RestartLength), and M^{-1} on the right, so that
-/// b - A x is what it minimises.
+/// GMRES is the last fallback: with a restart that is short at first (RestartLength), unless it was asked to begin
+/// where A is not symmetric, and M^{-1} on the right, so that b - A x is what it minimises.
 template <class Types>
 class NextMethod {
  public:
@@ -65,16 +65,17 @@ class NextMethod {
   bool isLast() const { return method_->family == Family::Gmres; }
 
   void goOnFromTheRight(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Why why) {
-    const int m = static_cast<int>(
-        std::min<Tpetra::global_size_t>(static_cast<Tpetra::global_size_t>(tuning::gmres::fallbackRestart),
-                                        std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
+    const bool begins = stop.criteria().handsOverAsymmetric && system.isNonsymmetric();
+    const int longest = begins ? options_.numBlocks : tuning::gmres::fallbackRestart;
+    const int m = static_cast<int>(std::min<Tpetra::global_size_t>(
+        static_cast<Tpetra::global_size_t>(longest), std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
     const double megabytes = 1e-6 * (m + 6) * static_cast<double>(b.getGlobalLength()) * sizeof(typename Types::Scalar);
     system.tell(stop.iterations(), Event(EventKind::Fallback, why, m, m + 6, megabytes).by(method_->canonical));
     if (system.preconditioned()) vectorLike(b, scratch_);
     if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     solver_->configure(options_);
     RightPreconditionedSystem<Types> right(system, scratch_.get(), between_.get());
-    solver_->takeOver(right, b, x, stop, nullptr);
+    begins ? solver_->solve(right, b, x, stop) : solver_->takeOver(right, b, x, stop, nullptr);
   }
 
   const MethodTraits* method_ = nullptr;
