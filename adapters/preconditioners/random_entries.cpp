@@ -3,9 +3,9 @@
 #include <Tpetra_MultiVector.hpp>
 #include <cstdint>
 
-#include "belos_ext/support/mixed_bits.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan::preconditioning {
 
@@ -17,8 +17,8 @@ void fillRandom(MultiVector& x, int seed) {
     const auto values = compat::hostView(*vector, Tpetra::Access::OverwriteAll);
     for (std::size_t i = 0; i < rows; ++i) {
       const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<int>(i)) - map->getIndexBase());
-      const std::uint64_t stream = mixed(static_cast<std::uint64_t>(seed) * 0x10001ULL + column);
-      (*values)(i, 0) = static_cast<double>(mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
+      const std::uint64_t stream = kernels::mixed(static_cast<std::uint64_t>(seed) * 0x10001ULL + column);
+      (*values)(i, 0) = static_cast<double>(kernels::mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
     }
   }
 }

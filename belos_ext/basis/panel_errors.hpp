@@ -57,8 +57,9 @@ class PanelErrors {
   using Matrix = SmallMatrix<Scalar>;
   using Relation = ArnoldiRelation<Scalar>;
 
-  void configure(IntraOrthogonalization scheme) {
-    byCholesky_ = scheme == IntraOrthogonalization::CholQr;
+  /// \param byCholesky panels are factored by their Gram matrix
+  void configure(bool byCholesky) {
+    byCholesky_ = byCholesky;
     samples_.clear();
     errors_.roughen(1);
   }

@@ -56,6 +56,19 @@ class ArnoldiRelation {
   /// Takes columns back: those from `columns` on, or from the start of the panel that holds it.
   void truncate(int columns);
 
+  /// Columns of Q are orthonormal as a sketch of so many rows sees them, until begin().
+  void sketchedBy(int rows) { sketchRows_ = rows; }
+
+  /// The norm of the residual beta q_0 - Q H y of the first `columns` columns; an estimate, hardly too small, where
+  /// that of H is of a sketch (sketched.hpp).
+  Scalar residual(int columns) const {
+    const Scalar norm = leastSquares_.residual(columns);
+    if (sketchRows_ == 0) return norm;
+    const auto rows = static_cast<Scalar>(sketchRows_);
+    return norm * (1 + std::sqrt(Scalar(0.5) / rows)) * rows / (rows - static_cast<Scalar>(columns));
+  }
+  Scalar residual() const { return residual(columns_); }
+
   int columns() const { return columns_; }
   /// q_0 beta is the residual at the start of the cycle, with q_0 as it is now.
   Scalar beta() const { return beta_; }
@@ -72,7 +85,7 @@ class ArnoldiRelation {
   Scalar unit(const Panel& panel, int c) const;
 
   bool flexible_ = false;
-  int capacity_ = 0, columns_ = 0;
+  int capacity_ = 0, columns_ = 0, sketchRows_ = 0;
   Scalar beta_ = 0;
   std::size_t firstStale_ = 0;
   std::vector<Panel> panels_;
@@ -86,7 +99,7 @@ void ArnoldiRelation<Scalar>::begin(int capacity, Scalar beta, bool flexible) {
   h_.putScalar(0);
   panels_.clear();
   flexible_ = flexible;
-  columns_ = 0;
+  columns_ = sketchRows_ = 0;
   beta_ = beta;
   firstStale_ = 0;
   leastSquares_.reset(capacity, beta);

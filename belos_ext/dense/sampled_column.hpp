@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan::tuning::sampled_column {
 /// Rows. Derived: the mean of r squares falls below a hundredth of what is expected, and so the estimate below a tenth,
@@ -29,7 +29,7 @@ class SampledColumn {
   /// Column `index` of F, of that norm.
   static SampledColumn rounding(int index, Scalar norm) {
     SampledColumn column;
-    const std::uint64_t bits = mixed(static_cast<std::uint64_t>(index));
+    const std::uint64_t bits = kernels::mixed(static_cast<std::uint64_t>(index));
     for (std::size_t i = 0; i < column.entries_.size(); ++i) column.entries_[i] = (bits >> i & 1U) != 0 ? -norm : norm;
     return column;
   }

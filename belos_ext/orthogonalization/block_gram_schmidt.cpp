@@ -3,6 +3,7 @@
 #include "belos_ext/orthogonalization/multi_reduce.hpp"
 #include "belos_ext/orthogonalization/pythagorean.hpp"
 #include "belos_ext/orthogonalization/single_reduce.hpp"
+#include "belos_ext/orthogonalization/sketched.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 
 namespace capstan {
@@ -24,6 +25,8 @@ std::unique_ptr<BlockGramSchmidt<Types>> makeBlockGramSchmidt(BlockOrthogonaliza
       return std::make_unique<PythagoreanGramSchmidt<Types>>(2, false, comm);
     case BlockOrthogonalization::TwoStage:
       return std::make_unique<PythagoreanGramSchmidt<Types>>(1, true, comm);
+    case BlockOrthogonalization::Sketched:
+      return std::make_unique<SketchedGramSchmidt<Types>>(comm);
     case BlockOrthogonalization::SingleReduceMgs:
       return std::make_unique<SingleReduceGramSchmidt<Types>>(Correction::Mgs, comm);
     case BlockOrthogonalization::SingleReduceCgs2:

@@ -15,9 +15,10 @@
 /// | single-reduce mgs  | 1                  | O(eps kappa), last panel below   | [low-sync], Fig. 3                        |
 /// | pip2               | 2                  | O(eps)                           | [Carson, Lund, Rozloznik and Thomas 2022] |
 /// | two-stage          | 1, and 1 a cycle   | O(eps) after finish()            | [Yamazaki, Higgins, Boman and Szyld 2024] |
+/// | sketched           | 1                  | O(1), well conditioned           | [Balabanov and Grigori 2022]              |
 ///
 /// cgs, cgs2 and mgs stand in multi_reduce.hpp; single-reduce cgs, pip2 and two-stage in pythagorean.hpp;
-/// single-reduce cgs2 and mgs in single_reduce.hpp.
+/// single-reduce cgs2 and mgs in single_reduce.hpp; sketched in sketched.hpp.
 ///
 /// c: reductions of the intra-panel factorisation (cholqr 1, cholqr2 2, tsqr 0 all-reduces: its tree sends messages);
 /// nothing is projected in the first panel. kappa: condition number of all vectors as generated; kappa_p: of one panel,
@@ -40,6 +41,8 @@ struct PanelOutcome {
   int rank = 0;          ///< leading vectors of the panel that are orthonormal now; the others are not usable
   bool finite = true;    ///< false: NaN or Inf among the inner products; then rank vectors are still good
   double condition = 1;  ///< estimated condition of the panel as generated
+  /// The vector behind those is nothing but rounding: explicit norms say no more of it.
+  bool dependent = false;
 };
 
 template <class Types>

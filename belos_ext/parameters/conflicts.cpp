@@ -94,7 +94,7 @@ void checkPipeline(const SolverOptions& options, const MethodTraits& method) {
   refuse(!options.shiftsAuto && !options.eigenvalueBoundsAuto && options.changeOfBasisDropTolerance == 0.0, method,
          "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
          "to \"auto\"");
-  refuse(given && (scheme == Scheme::Pip2 || scheme == Scheme::TwoStage), method,
+  refuse(given && (scheme == Scheme::Pip2 || scheme == Scheme::TwoStage || scheme == Scheme::Sketched), method,
          "\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", \"single-reduce mgs\" or "
          "\"single-reduce cgs\"",
          toString(scheme));

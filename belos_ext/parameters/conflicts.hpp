@@ -19,8 +19,8 @@ void resolve(ParameterState& state);
 /// Throws std::invalid_argument when options that are valid one by one exclude each other for `method`, naming both
 /// keys, both values and what to change. Local; the same on every rank for the same options.
 ///
-/// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage) needs "cholqr": the other two
-///   intra-block schemes need reductions of their own.
+/// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage, sketched) needs "cholqr": the other
+///   two intra-block schemes need reductions of their own.
 /// - An explicit "Step Size" cannot exceed "Num Blocks".
 /// - CG, BiCGStab and pipelined GMRES have no flexible variant here.
 /// - The 1-norm of the right-hand side is not known, nor that of a preconditioned residual.

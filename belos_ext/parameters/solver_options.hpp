@@ -43,11 +43,12 @@ enum class BlockOrthogonalization {
   SingleReduceCgs2,
   SingleReduceMgs,
   Pip2,
-  TwoStage
+  TwoStage,
+  Sketched
 };
 constexpr auto wordsOf(BlockOrthogonalization) {
-  return std::array{"cgs",  "cgs2",     "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
-                    "pip2", "two-stage"};
+  return std::array{"cgs",  "cgs2",      "mgs",     "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
+                    "pip2", "two-stage", "sketched"};
 }
 
 /// How the vectors of a block are orthonormalised among themselves.

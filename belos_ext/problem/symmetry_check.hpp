@@ -27,9 +27,9 @@
 #include <vector>
 
 #include "belos_ext/problem/symmetry_verdict.hpp"
-#include "belos_ext/support/mixed_bits.hpp"
 #include "tpetra_ext/compat/host_rows.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 
 namespace capstan::tuning::symmetry {
@@ -87,7 +87,7 @@ class SymmetryCheck {
 
   /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor.
   static double entryOfV(std::uint64_t row) {
-    const std::uint64_t bits = mixed(row);
+    const std::uint64_t bits = kernels::mixed(row);
     const double magnitude = 0.5 + static_cast<double>(bits >> 12) * 0x1p-53;
     return (bits & 1U) != 0 ? magnitude : -magnitude;
   }

@@ -16,6 +16,7 @@
 
 #include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/basis/stored_precision.hpp"
+#include "belos_ext/orthogonalization/sketch_rows.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/supervision/candidate_iterate.hpp"
@@ -146,6 +147,17 @@ class ArnoldiMethod : public Method<Types> {
     return preconditioned && options.keepPreconditionedBasis != KeepBasis::Off ? options.numBlocks : 0;
   }
 
+  /// Of panels of s steps that a sketch orthonormalises; none where it does not. Sketches of two panels, one pass over
+  /// Q, which writes one. \param own, entries flops of an iteration, and vector entries, beside that
+  static std::optional<Cost> sketchedCost(const SolverOptions& options, double s, double kept, double own = 0,
+                                          double entries = 0) {
+    if (options.blockOrthogonalization != BlockOrthogonalization::Sketched) return std::nullopt;
+    const double m = options.numBlocks, columns = (m - s) / 2 + 1;
+    const double transform = kernels::sketchFlops(tuning::sketch::rowsFor(options.numBlocks));
+    const double flops = 2 * transform + 2 * columns + s + 2 + own, read = (columns + 4 * s) / s;
+    return Cost{1 / s, 1, 1, m + 5 + kept, flops, 8 * (read + entries + 1)};
+  }
+
   /// m, the most columns of a cycle.
   int length() const { return space_.length(); }
   /// Leading columns of H the update may use.
@@ -154,7 +166,7 @@ class ArnoldiMethod : public Method<Types> {
   KrylovBasis<Types>& basis() { return space_.basis(); }
   ArnoldiRelation<Scalar>& relation() { return space_.relation(); }
   /// || beta e_1 - H y || after all columns.
-  Scalar recursive() const { return space_.relation().leastSquares().residual(columns_); }
+  Scalar recursive() const { return space_.relation().residual(columns_); }
 
   /// q_0 = M_L^{-1} r / beta. Collective where a candidate was not taken: then 1 A, 1 M_L^{-1}.
   void begin(Progress<Types>& progress, Scalar beta) {
@@ -199,20 +211,25 @@ class ArnoldiMethod : public Method<Types> {
   }
   /// The same for one product, orthonormalised as it is.
   std::optional<Ending> extend(Progress<Types>& progress, int first, const Matrix& coefficients) {
+    return extend(progress, first, 1, plainStep(), coefficients);
+  }
+  /// The change of basis of one product as it is.
+  static Matrix plainStep() {
     Matrix plain(2, 1);
     plain(1, 0) = 1;
-    return extend(progress, first, 1, plain, coefficients);
+    return plain;
   }
 
   /// After a panel of one step in which the fast orthogonalisation found nothing new: one Arnoldi step after column
   /// `first` by classical Gram-Schmidt with explicit norms. If nothing but rounding is left the Krylov space is
   /// invariant: the cycle closes and the true residual is asked. Collective.
-  /// \param r coefficients of the panel that failed; its first column says what became of q_first
+  /// \param changeOfBasis, r of the panel that failed; the first column of r says what became of q_first
   std::optional<Ending> classicalStep(Progress<Types>& progress, int first, const PanelOutcome& panel,
-                                      const Matrix& r) {
+                                      const Matrix& changeOfBasis, const Matrix& r) {
     auto& system = progress.system();
     if (!panel.finite) return Ending::NotFinite;
     if (panel.rank == 0) return Ending::Breakdown;
+    if (panel.dependent) return close(progress, first, changeOfBasis, r);
     progress.tell(EventKind::Reorthogonalized);
     relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     space_.apply(system, first);
@@ -220,9 +237,8 @@ class ArnoldiMethod : public Method<Types> {
     Matrix coefficients;
     const VectorOutcome vector = explicit_.orthonormalize(basis(), first + 1, system, coefficients);
     if (!vector.finite) return Ending::NotFinite;
-    const auto ending = extend(progress, first, coefficients);
-    closed_ = !vector.independent;
-    return closed_ && ending != Ending::UserTest ? Ending::Claimed : ending;
+    return vector.independent ? extend(progress, first, coefficients)
+                              : close(progress, first, plainStep(), coefficients);
   }
 
   /// Second stage of two-stage schemes over the vectors of the cycle; H and the residual follow it. Collective.
@@ -264,6 +280,13 @@ class ArnoldiMethod : public Method<Types> {
   CandidateIterate<Types> candidate_;
 
  private:
+  /// The last column of H: nothing is left of its vector.
+  Ending close(Progress<Types>& progress, int first, const Matrix& changeOfBasis, const Matrix& coefficients) {
+    const auto ending = extend(progress, first, 1, changeOfBasis, coefficients);
+    closed_ = true;
+    return ending == Ending::UserTest ? Ending::UserTest : Ending::Claimed;
+  }
+
   /// A claim that the computed residual does not bear out, though the recursion is right (a left preconditioner, or
   /// another scaling, makes them differ): the cycle goes on, to a lower target. Where it ends anyway the update looks.
   bool tooEarly(Progress<Types>& progress, double recursive) {

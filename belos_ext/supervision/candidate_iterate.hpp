@@ -66,7 +66,7 @@ class CandidateIterate {
   void form(Progress<Types>& progress, KrylovSpace<Types>& space, int columns) {
     measure(progress, space, columns);
     if (!space.keeps() || shown_ == columns ||
-        StopTest::trusts(norms_, static_cast<double>(space.relation().leastSquares().residual(columns)))) {
+        StopTest::trusts(norms_, static_cast<double>(space.relation().residual(columns)))) {
       return;
     }
     space.keepNoMore();  // Z c may be to blame: M itself decides

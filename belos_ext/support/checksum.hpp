@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan {
 
@@ -30,7 +30,7 @@ inline double roundedForRanks(double value) {
   return overflows ? value : std::ldexp(static_cast<double>(mantissa), exponent - 22);
 }
 
-/// FNV-1a over what is added, in order, and finalMix(). Local; the same on any machine.
+/// FNV-1a over what is added, in order, and kernels::finalMix(). Local; the same on any machine.
 class Checksum {
  public:
   void add(std::uint64_t value) {
@@ -52,7 +52,7 @@ class Checksum {
     add(static_cast<std::uint64_t>(text.size()));
   }
 
-  std::uint64_t value() const { return finalMix(hash_); }
+  std::uint64_t value() const { return kernels::finalMix(hash_); }
 
  private:
   std::uint64_t hash_ = 0xCBF29CE484222325ULL;

@@ -4,14 +4,16 @@
 #include <cmath>
 #include <cstdint>
 
-#include "belos_ext/support/mixed_bits.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan::perf {
 namespace {
 
 /// In [0, 1].
-double weight(long long row) { return static_cast<double>(mixed(static_cast<std::uint64_t>(row)) >> 11U) * 0x1p-53; }
+double weight(long long row) {
+  return static_cast<double>(kernels::mixed(static_cast<std::uint64_t>(row)) >> 11U) * 0x1p-53;
+}
 
 }  // namespace
 

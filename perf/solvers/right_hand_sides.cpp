@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "adapters/preconditioners/random_entries.hpp"
-#include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan::perf {
 namespace {
@@ -37,8 +37,8 @@ RightHandSides::RightHandSides(const deck::Matrix& a, const Teuchos::RCP<deck::M
     : b_(b), own_(*b, Teuchos::Copy), norm_(norm(*b)), singular_(annihilatesConstants(a)), seed_(seed) {}
 
 void RightHandSides::select(int turn, LocalSystem& local) {
-  const std::uint64_t bits = mixed((std::uint64_t{seed_} << 32U) + static_cast<std::uint64_t>(turn));
-  const double share = static_cast<double>(mixed(bits) >> 11U) * 0x1p-53;
+  const std::uint64_t bits = kernels::mixed((std::uint64_t{seed_} << 32U) + static_cast<std::uint64_t>(turn));
+  const double share = static_cast<double>(kernels::mixed(bits) >> 11U) * 0x1p-53;
   deck::fillRandom(*b_, static_cast<int>(bits & 0x7FFFFFFFU));
   if (singular_) takeOffMean(*b_);
   b_->update(1.0 - share, own_, share * norm_ / norm(*b_));

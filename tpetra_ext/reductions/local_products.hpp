@@ -10,6 +10,7 @@
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -20,6 +21,7 @@
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
+#include "tpetra_ext/kernels/sketch.hpp"
 #include "tpetra_ext/reductions/batch_operands.hpp"
 #include "tpetra_ext/reductions/lent_memory.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -29,6 +31,14 @@ namespace capstan::detail {
 
 inline std::invalid_argument operandError(const char* call, const std::string& text) {
   return std::invalid_argument(std::string("capstan::ReductionBatch::") + call + ": " + text);
+}
+
+/// The numbers of a rank's rows, for a sketch: global ones where they are one after the other, the same on any number
+/// of ranks; else those on the rank, and another Theta for each.
+template <class Map>
+kernels::SketchedRows sketchedRows(const Map& map) {
+  if (map.isContiguous()) return {static_cast<std::uint64_t>(map.getMinGlobalIndex() - map.getIndexBase()), 0};
+  return {0, kernels::mixed(static_cast<std::uint64_t>(map.getComm()->getRank()) + 1)};
 }
 
 /// Inner products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
@@ -57,6 +67,7 @@ class LocalProducts {
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
   Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
   Slot addTrailingGram(const Singles& Q, const MultiVector& B, int first);
+  Slot addSketch(const MultiVector& X, int rows);
   Slot addValue(Scalar value);
   Slot addRoom(int numbers);
 
@@ -64,7 +75,7 @@ class LocalProducts {
   int size() const { return size_; }
   /// Numbers to be summed over the ranks: none when every rank has all results already.
   int messageSize() const { return replicatedSize_ == size_ ? 0 : size_; }
-  bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
+  bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty() || !sketches_.empty(); }
 
   /// Starts the kernels that write into `message`, which it makes large enough. No view outlives the call.
   void launch(Piece& message);
@@ -105,6 +116,11 @@ class LocalProducts {
     Scalar value;
     int offset, count;
   };
+  struct Sketch {
+    std::size_t X;
+    Slot slot;
+    kernels::SketchedRows rows;
+  };
 
   /// Dot products over so many rows, one after the other in the list.
   struct Run {
@@ -125,6 +141,7 @@ class LocalProducts {
   void launchBlocks(const Views& views, const Piece& message);
   void launchDots(const Views& views);
   void launchSums(const Views& views, const Piece& message);
+  void launchSketches(const Views& views, const Piece& message);
 
   Queue& queue_;
   int rank_, ranks_;
@@ -137,6 +154,7 @@ class LocalProducts {
   std::vector<Pair> pairs_;  // of dots_, where they are launched
   std::vector<Sum> sums_;
   std::vector<Value> values_;
+  std::vector<Sketch> sketches_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
   Piece dotResults_;
   Piece wholes_;                                   // symmetric results, before half of each goes into the message
@@ -309,6 +327,21 @@ auto LocalProducts<Types>::addTrailingGram(const Singles& Q, const MultiVector& 
 }
 
 template <class Types>
+auto LocalProducts<Types>::addSketch(const MultiVector& X, int rows) -> Slot {
+  requireOperands("sketch", X, X);
+  if (!kernels::isSketchHeight(rows)) {
+    throw operandError("sketch", "the sketch has " + std::to_string(rows) + " rows, must have a power of two from " +
+                                     std::to_string(kernels::fewestSketchRows) + " to " +
+                                     std::to_string(kernels::mostSketchRows));
+  }
+  const Slot slot = addSlot(static_cast<std::size_t>(rows), X.getNumVectors(), X.isDistributed());
+  if (slot.cols == 0) return slot;
+  operands_.beginCall();
+  sketches_.push_back({operands_.enter(X), slot, sketchedRows(*X.getMap())});
+  return slot;
+}
+
+template <class Types>
 auto LocalProducts<Types>::addValue(Scalar value) -> Slot {
   const Slot slot = addSlot(1, 1, true);
   values_.push_back({value, slot.offset, 1});
@@ -331,6 +364,7 @@ void LocalProducts<Types>::launch(Piece& message) {
   launchBlocks(views, message);
   launchDots(views);
   launchSums(views, message);
+  launchSketches(views, message);
 }
 
 template <class Types>
@@ -408,6 +442,23 @@ void LocalProducts<Types>::launchSums(const Views& views, const Piece& message) 
   }
 }
 
+template <class Types>
+void LocalProducts<Types>::launchSketches(const Views& views, const Piece& message) {
+  for (const Sketch& sketch : sketches_) {
+    const auto& X = views[sketch.X];
+    const typename Batch::SmallView S(message.data() + sketch.slot.offset, static_cast<std::size_t>(sketch.slot.rows),
+                                      static_cast<std::size_t>(sketch.slot.cols));
+    VectorPass pass(X.extent(0));
+    pass.readsAll(X);
+    pass.flops(static_cast<std::size_t>(kernels::sketchFlops(sketch.slot.rows) * sketch.slot.cols));
+    if (X.extent(0) == 0) {
+      std::fill_n(S.data(), S.size(), Scalar(0));
+    } else {
+      kernels::sketch(queue_, sketch.rows, X, S);
+    }
+  }
+}
+
 /// One pass over all of them, unless the batch mixes vectors of different lengths.
 template <class Types>
 void LocalProducts<Types>::launchDots(const Views& views) {
@@ -465,6 +516,7 @@ void LocalProducts<Types>::dropOperands() {
   runs_.clear();
   sums_.clear();
   values_.clear();
+  sketches_.clear();
 }
 
 template <class Types>

@@ -182,6 +182,12 @@ auto ReductionBatch<Types>::trailingGram(const SingleColumns<Types>& Q, const Mu
 }
 
 template <class Types>
+auto ReductionBatch<Types>::sketch(const MultiVector& X, int rows) -> Slot {
+  impl_->requireCollecting("sketch");
+  return impl_->products.addSketch(X, rows);
+}
+
+template <class Types>
 auto ReductionBatch<Types>::value(Scalar localContribution) -> Slot {
   impl_->requireCollecting("value");
   return impl_->products.addValue(localContribution);

@@ -121,6 +121,10 @@ class ReductionBatch {
   /// [Q B]^T B(:, first:end), Q in single precision: (cols(Q) + cols(B)) x (cols(B) - first), Q and B read once.
   Slot trailingGram(const SingleColumns<Types>& Q, const MultiVector& B, int first);
 
+  /// Theta X, a sketch of X (kernels/sketch.hpp): rows x cols(X), the same on any number of ranks, but for the order of
+  /// sums, where rows are numbered one after the other. \param rows kernels::isSketchHeight()
+  Slot sketch(const MultiVector& X, int rows);
+
   /// A number of which every rank gives its part; 1 x 1.
   Slot value(Scalar localContribution);
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <Teuchos_DefaultSerialComm.hpp>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -20,6 +22,7 @@ namespace capstan::test {
 namespace {
 
 using Batch = ReductionBatch<Types>;
+using GO = Types::GlobalOrdinal;
 
 /// 1 where MPI has to be called, 0 on one rank.
 long oneMessage() { return world()->getSize() > 1 ? 1 : 0; }
@@ -43,6 +46,61 @@ class ReductionBatchTest : public testing::Test {
   const int size = comm->getSize();
   const MapPtr map = mapOfLocal(static_cast<std::size_t>(20 + 7 * rank));
 };
+
+/// Of a map of as many rows on any number of ranks: what one rank finds of all rows.
+TEST_F(ReductionBatchTest, SketchesAreTheSameOnAnyNumberOfRanks) {
+  const int rows = 64;
+  const std::size_t all = 500;
+  const auto even = Teuchos::rcp(new Map(all, 1, comm));  // numbers from 1 on
+  const auto entry = [](std::size_t row, std::size_t j) {
+    return static_cast<Scalar>(static_cast<int>((7 * row + 3 * j) % 11) - 5);
+  };
+  MultiVector X(even, 3);
+  const MapPtr own = Teuchos::rcp(new Map(all, 0, Teuchos::rcp(new Teuchos::SerialComm<int>())));
+  MultiVector whole(own, 3);
+  for (std::size_t j = 0; j < 3; ++j) {
+    for (const GO g : compat::localElementList(*even))
+      X.replaceGlobalValue(g, j, entry(static_cast<std::size_t>(g) - 1, j));
+    for (std::size_t row = 0; row < all; ++row) whole.replaceGlobalValue(static_cast<GO>(row), j, entry(row, j));
+  }
+  Batch batch(comm), alone(own->getComm());
+  const auto slot = batch.sketch(X, rows), expected = alone.sketch(whole, rows);
+  const auto norm = batch.norm2(*X.getVector(1));
+  EXPECT_EQ(slot.rows, rows);
+  batch.reduce();
+  alone.reduce();
+  const auto S = batch.view(slot), T = alone.view(expected);
+  double norm2 = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(S(i, j), T(i, j), 1e-12);
+    norm2 += S(i, 1) * S(i, 1);
+  }
+  EXPECT_NEAR(norm2, batch[norm], 0.7 * batch[norm]);  // sqrt(2 / rows) is 0.18
+}
+
+/// Rows in any order: another Theta, which keeps lengths as well.
+TEST_F(ReductionBatchTest, SketchesOfRowsInAnyOrderKeepLengths) {
+  std::vector<GO> mine;
+  for (GO g = 0; g < 900; ++g) {
+    if ((g / 7) % size == rank) mine.insert(g % 2 == 0 ? mine.begin() : mine.end(), g);
+  }
+  const auto odd = Teuchos::rcp(new Map(900, Teuchos::ArrayView<const GO>(mine), 0, comm));
+  const MultiVector X = filled(odd, 1, 1);
+  Batch batch(comm);
+  const auto slot = batch.sketch(X, 256), norm = batch.norm2(X);
+  batch.reduce();
+  const auto S = batch.view(slot);
+  double norm2 = 0;
+  for (std::size_t i = 0; i < 256; ++i) norm2 += S(i, 0) * S(i, 0);
+  EXPECT_NEAR(norm2, batch[norm], 0.4 * batch[norm]);  // sqrt(2 / rows) is 0.09
+}
+
+TEST_F(ReductionBatchTest, SketchesOfOddHeightsAreRefused) {
+  Batch batch(comm);
+  const MultiVector X = filled(map, 2, 1);
+  EXPECT_THROW(batch.sketch(X, 96), std::invalid_argument);
+  EXPECT_THROW(batch.sketch(X, 0), std::invalid_argument);
+}
 
 TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   const MultiVector Q = filled(map, 4, 1), V = filled(map, 3, 2);

@@ -34,6 +34,7 @@ class Gmres : public ArnoldiMethod<Types> {
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double m = options.numBlocks, j = (m - 1) / 2, kept = Base::keptVectors(options, preconditioned);
     const double flops = 10 * j + 11 + 2;
+    if (const auto sketched = Base::sketchedCost(options, 1, kept)) return *sketched;
     if (options.basisPrecision == BasisPrecision::Double) {
       return {1, 1, 1, m + 5 + kept, flops, 8 * (2 * (j + 2) + 3 + 1)};
     }
@@ -73,8 +74,8 @@ class Gmres : public ArnoldiMethod<Types> {
       space().apply(system, j);  // line 3: v = A M^{-1} q_j
       const PanelOutcome panel =
           orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // lines 4 to 6: [q_j, v] = Q r
-      ending =
-          panel.rank == 2 ? this->extend(progress, j, r) : this->classicalStep(progress, j, panel, r);  // lines 7, 8
+      ending = panel.rank == 2 ? this->extend(progress, j, r)
+                               : this->classicalStep(progress, j, panel, Base::plainStep(), r);  // lines 7, 8
     }
     this->complete(orthogonalization, progress);
     return ending.value_or(Ending::Full);

@@ -71,6 +71,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const double kept = Base::keptVectors(options, preconditioned);
     const double products = (2 * s + 1) * (2 * j + 2), updates = s * s + (s + 1) * (s + 1) + 2 * j * (s + 1);
     const double flops = (products + updates) / s + 3 + 2, recurrence = preconditioned ? 1 : 0;
+    if (const auto sketched = Base::sketchedCost(options, s, kept, 3, recurrence)) return *sketched;
     if (options.basisPrecision == BasisPrecision::Double) {
       return {1 / s, 1, 1, m + 5 + kept, flops, 8 * ((2 * j + 4 * s + 3) / s + recurrence + 1)};
     }
@@ -91,7 +92,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     expected_.forget();
     Base::configure(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
-    errors_.configure(options.intraOrthogonalization);
+    errors_.configure(options.intraOrthogonalization == IntraOrthogonalization::CholQr &&
+                      options.blockOrthogonalization != BlockOrthogonalization::Sketched);
     recurrence_.reset(options.basis);
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
@@ -141,7 +143,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
       if (panel.rank == steps + 1) {
         stepSize_.succeeded(steps, panel.condition, steps < most);
       } else if (steps == 1) {
-        ending = this->classicalStep(progress, first, panel, r);
+        ending = this->classicalStep(progress, first, panel, changeOfBasis, r);
         continue;
       } else if (!shrink(progress, first, steps, panel, r)) {
         continue;
@@ -149,7 +151,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
       const int gained = reliableSteps(progress, first, panel.rank - 1, changeOfBasis, r);
       if (gained < panel.rank - 1 && !estimatesHold(progress, first)) continue;
       ending = this->extend(progress, first, gained, changeOfBasis, r);  // lines 8, 9: H = (R B - H R_top) R_mid^{-1}
-      for (int c = first + 1; c <= columns(); ++c) expected_.observe(relation().leastSquares().residual(c));
+      for (int c = first + 1; c <= columns(); ++c) expected_.observe(relation().residual(c));
       judgeInterval(progress, false);
       learnShifts(progress, false);
     }
@@ -250,7 +252,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const Scalar expected = estimates.estimate(column), found = this->errors(progress).error(column);
     trusted_ = true;
     if (found <= static_cast<Scalar>(tuning::relation_error::rough) * expected) return true;
-    const auto left = static_cast<double>(relation().leastSquares().residual());
+    const auto left = static_cast<double>(relation().residual());
     const int exact = estimates.within(errors_.bearable(relation(), stop.target()) * expected / found);
     if (exact >= first - 1) {
       errors_.roughen(found / expected);
@@ -267,7 +269,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     this->truncate(kept);
     orthogonalization_->begin(length());
     errors_.begin();
-    expected_.begin(stop.iterations(), static_cast<double>(relation().leastSquares().residual()));
+    expected_.begin(stop.iterations(), static_cast<double>(relation().residual()));
     return false;
   }
 

@@ -127,7 +127,7 @@ TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
 
 TEST_F(ParametersTest, PipelinedGmresRefusesOrthogonalizationsItDoesNotHave) {
   Parameters pipelined(methodOf(id::PipelinedGmres));
-  for (const char* word : {"pip2", "two-stage"}) {
+  for (const char* word : {"pip2", "two-stage", "sketched"}) {
     const std::string error = errorOf(pipelined, listOf("Block Orthogonalization", word));
     EXPECT_TRUE(contains(error, word)) << error;
     EXPECT_TRUE(contains(error, "single-reduce mgs")) << error;

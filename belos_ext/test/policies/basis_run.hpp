@@ -8,6 +8,7 @@
 #include "belos_ext/basis/basis_recurrence.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/orthogonalization/sketched.hpp"
 #include "belos_ext/report/event_text.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
@@ -69,6 +70,17 @@ inline double orthogonalityLoss(const MultiVector& q) {
   return frobenius(gram);
 }
 
+/// || I - (Theta Q)^T Theta Q ||_F, Theta of so many rows.
+inline double sketchedLoss(const MultiVector& q, int rows) {
+  ReductionBatch<Types> batch(q.getMap()->getComm());
+  const auto slot = batch.sketch(q, rows);
+  batch.reduce();
+  const Matrix s = fetched(batch, slot);
+  Matrix gram = identity<Scalar>(s.numCols());
+  multiply<Scalar>(1, Teuchos::TRANS, s, Teuchos::NO_TRANS, s, -1, gram);
+  return frobenius(gram);
+}
+
 /// || X - Q C ||_F / || X ||_F, by Tpetra as well.
 inline double mismatch(const MultiVector& x, const MultiVector& q, const Matrix& c) {
   MultiVector rest(x, Teuchos::Copy);
@@ -114,7 +126,7 @@ struct BasisPlan {
 struct BasisResult {
   int columns = 0;           ///< of H; columns + 1 basis vectors
   bool brokeDown = false;    ///< a panel gave nothing new
-  double orthogonality = 0;  ///< || I - Q^T Q ||_F
+  double orthogonality = 0;  ///< || I - Q^T Q ||_F, as a sketch sees it where the scheme has one
   double settled = 0;        ///< the same without the last panel, which lagged schemes have not normalised again
   double relation = 0;       ///< || A Q - Q H ||_F / || A Q ||_F
   double kappa = 1;          ///< condition of all vectors as generated
@@ -166,9 +178,13 @@ class BasisRun {
     result.kappa = conditionNumber(block(generated, 0, 0, m + 1, m + 1));
     result.hessenberg = copyOf(block(relation_.hessenberg(), 0, 0, m + 1, m));
     result.q = basis_.columns(0, m + 1);
-    result.orthogonality = orthogonalityLoss(*result.q);
+    const bool sketched = plan_.scheme == BlockOrthogonalization::Sketched;
+    result.orthogonality =
+        sketched ? sketchedLoss(*result.q, tuning::sketch::rowsFor(plan_.columns + 1)) : orthogonalityLoss(*result.q);
     const int lastPanel = std::max(1, (m - 1) / plan_.steps * plan_.steps);
-    result.settled = orthogonalityLoss(*basis_.columns(0, lastPanel));
+    const auto settled = basis_.columns(0, lastPanel);
+    result.settled =
+        sketched ? sketchedLoss(*settled, tuning::sketch::rowsFor(plan_.columns + 1)) : orthogonalityLoss(*settled);
     MultiVector aq(start_->getMap(), static_cast<size_t>(m));
     system_.act(Action::Operator, *basis_.columns(0, m), aq);
     result.relation = mismatch(aq, *result.q, result.hessenberg);

@@ -46,6 +46,8 @@ double allowedLoss(const Scheme& scheme, const BasisResult& result) {
     case Block::SingleReduceCgs2:
       // The last panel has not been normalised again: O(eps kappa^2) of one panel; the others: see check().
       return small + factor * eps * panel * panel;
+    case Block::Sketched:
+      return small + factor * eps * panel;
     case Block::SingleReduceMgs:
       return small + factor * eps * (result.kappa + panel * panel);
     case Block::Mgs:

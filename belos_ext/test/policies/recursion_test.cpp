@@ -55,10 +55,13 @@ TEST_P(Recursion, FollowsClassicalGmresDownToTheTolerance) {
     const Solved solved = solve(lowSyncDiagonal(), steps, 1e-8);
     EXPECT_TRUE(solved.stop.converged());
     ASSERT_EQ(solved.residuals.size(), classical.residuals.size()) << steps;
+    // What H tells of a residual that a sketch sees is an estimate; its rows are others with other panels.
+    const bool sketched = GetParam().block == BlockOrthogonalization::Sketched;
+    const double error = sketched ? 0.3 : 1e-6;
     for (std::size_t k = 0; k < solved.residuals.size(); ++k) {
-      EXPECT_NEAR(solved.residuals[k], classical.residuals[k], 1e-6 * classical.residuals[k] + 1e-10) << k;
+      EXPECT_NEAR(solved.residuals[k], classical.residuals[k], error * classical.residuals[k] + 1e-10) << k;
     }
-    EXPECT_NEAR(solved.computed, solved.residuals.back(), 1e-10);
+    EXPECT_NEAR(solved.computed, solved.residuals.back(), sketched ? 0.3 * solved.computed : 1e-10);
   }
 }
 

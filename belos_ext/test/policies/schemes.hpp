@@ -34,7 +34,8 @@ inline const std::vector<Scheme>& allSchemes() {
                                            {Block::SingleReduceCgs2, Intra::CholQr, "single_reduce_cgs2"},
                                            {Block::SingleReduceMgs, Intra::CholQr, "single_reduce_mgs"},
                                            {Block::Pip2, Intra::CholQr, "pip2"},
-                                           {Block::TwoStage, Intra::CholQr, "two_stage"}};
+                                           {Block::TwoStage, Intra::CholQr, "two_stage"},
+                                           {Block::Sketched, Intra::CholQr, "sketched"}};
   return schemes;
 }
 

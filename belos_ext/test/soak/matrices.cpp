@@ -63,7 +63,8 @@ Row neumann1d(int i, int n, std::uint64_t seed) {
 /// \param diagonal 0: none beyond what is drawn
 Row randomRow(int i, int n, std::uint64_t seed, double diagonal) {
   Row row;
-  for (int k = 0; k < 4; ++k) row[static_cast<int>(mixed(seed ^ u(7 * i + k)) % u(n))] += noise(seed, u(i), u(k));
+  for (int k = 0; k < 4; ++k)
+    row[static_cast<int>(kernels::mixed(seed ^ u(7 * i + k)) % u(n))] += noise(seed, u(i), u(k));
   row[i] += diagonal;
   return row;
 }
@@ -78,7 +79,7 @@ Row skew(int i, int n, std::uint64_t) {
 Row jordan(int i, int n, std::uint64_t) { return i + 1 < n ? Row{{i, 0.5}, {i + 1, 1}} : Row{{i, 0.5}}; }
 
 /// Few distinct eigenvalues, the space is exhausted early.
-Row repeated(int i, int, std::uint64_t seed) { return {{i, 1 + static_cast<double>(mixed(seed ^ u(i)) % 3)}}; }
+Row repeated(int i, int, std::uint64_t seed) { return {{i, 1 + static_cast<double>(kernels::mixed(seed ^ u(i)) % 3)}}; }
 
 Row spread(int i, int n, std::uint64_t) { return {{i, std::pow(10.0, -12.0 * i / std::max(1, n - 1))}}; }
 

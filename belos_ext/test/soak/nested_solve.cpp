@@ -21,7 +21,7 @@ NestedSolve::NestedSolve(const RCP<const Comm>& comm, std::uint64_t seed)
 
 RCP<NestedSolve::Solver> NestedSolve::make() const {
   const auto& names = methods();
-  auto solver = makeSolver<Types>(names[static_cast<std::size_t>(mixed(seed_) % names.size())]);
+  auto solver = makeSolver<Types>(names[static_cast<std::size_t>(kernels::mixed(seed_) % names.size())]);
   auto list = Teuchos::parameterList();
   list->set("Convergence Tolerance", tolerance);
   list->set("Output Stream", RCP<std::ostream>(Teuchos::rcp(new Teuchos::oblackholestream)));

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/kernels/base/mixed_bits.hpp"
 
 namespace capstan::soak {
 
@@ -14,14 +14,14 @@ inline double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) 
 
 /// Entry (i, j) of a random field in [-1, 1): the same on every rank.
 inline double noise(std::uint64_t seed, std::uint64_t i, std::uint64_t j = 0) {
-  return 2 * unit(mixed(mixed(mixed(seed) ^ i) + j)) - 1;
+  return 2 * unit(kernels::mixed(kernels::mixed(kernels::mixed(seed) ^ i) + j)) - 1;
 }
 
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(mixed(seed)) {}
+  explicit Random(std::uint64_t seed) : state_(kernels::mixed(seed)) {}
 
-  std::uint64_t next() { return mixed(state_++); }
+  std::uint64_t next() { return kernels::mixed(state_++); }
   double uniform() { return unit(next()); }
   bool chance(double probability) { return uniform() < probability; }
   /// low <= result <= high

@@ -126,7 +126,7 @@ std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
   commitFault(seen);
   ++tally_.reasons[toString(seen.report.reason)];
   for (const long long bits : testing::bitsOf(testing::sharedNumbers(seen))) {
-    tally_.digest = mixed(tally_.digest ^ static_cast<std::uint64_t>(bits));
+    tally_.digest = kernels::mixed(tally_.digest ^ static_cast<std::uint64_t>(bits));
   }
   std::vector<Failure> failures = differences(seen);
   for (const Failure& failure : judge(system, guess, gathered(*system.x), ask(recipe), seen)) {

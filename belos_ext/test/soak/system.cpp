@@ -25,7 +25,7 @@ RCP<const Map> makeMap(const SystemRecipe& recipe, const RCP<const Comm>& comm) 
     int owner = 0;  // "first"
     if (recipe.map == "last") owner = ranks - 1;
     if (recipe.map == "cyclic") owner = i % ranks;
-    if (recipe.map == "uneven") owner = static_cast<int>(mixed(recipe.seed + u(i / 7)) % u(ranks));
+    if (recipe.map == "uneven") owner = static_cast<int>(kernels::mixed(recipe.seed + u(i / 7)) % u(ranks));
     if (owner == rank) mine.push_back(i);
   }
   return Teuchos::rcp(new Map(global, Teuchos::ArrayView<const GO>(mine), 0, comm));
@@ -98,8 +98,8 @@ HostBlock makeGuess(const SystemRecipe& recipe) {
 
 void spoil(const SystemRecipe& recipe, HostMatrix& a, HostBlock& b, HostBlock& x) {
   if (recipe.rows == 0 || recipe.columns == 0) return;
-  const int i = static_cast<int>(mixed(recipe.seed) % u(recipe.rows));
-  const int c = static_cast<int>(mixed(recipe.seed + 1) % u(recipe.columns));
+  const int i = static_cast<int>(kernels::mixed(recipe.seed) % u(recipe.rows));
+  const int c = static_cast<int>(kernels::mixed(recipe.seed + 1) % u(recipe.columns));
   auto& row = a.rows[static_cast<std::size_t>(i)];
   if (recipe.spoil == "nan in A") row[i] = nan;
   if (recipe.spoil == "inf in A") row[i] = infinity;

@@ -198,7 +198,7 @@ TEST_P(BasisPrecision, EndsAtANaN) {
 
 TEST_P(BasisPrecision, IsRefusedWithOtherSchemes) {
   const System system = systemWithRightHandSide(grid2d(10, 10));
-  for (const char* scheme : {"cgs2", "mgs", "single-reduce cgs", "pip2", "two-stage"}) {
+  for (const char* scheme : {"cgs2", "mgs", "single-reduce cgs", "pip2", "two-stage", "sketched"}) {
     Params p = parameters("single", 20);
     p.set("Block Orthogonalization", scheme);
     try {

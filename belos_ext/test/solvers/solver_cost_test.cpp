@@ -114,8 +114,8 @@ TEST_P(Cost, ReportCountsWhatMpiCounts) {
 
 TEST_P(Cost, ReportCountsWhatMpiCountsForEveryOrthogonalization) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
-  for (const char* scheme :
-       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
+                             "pip2", "two-stage", "sketched"}) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;
@@ -190,8 +190,8 @@ TEST_P(Cost, AReductionIsTheOnlyThingAnIterationWaitsFor) {
 TEST_P(Cost, AReductionIsTheOnlyThingEveryOrthogonalizationWaitsFor) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   const System system = systemWithRightHandSide(grid2d(40, 40));
-  for (const char* scheme :
-       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
+                             "pip2", "two-stage", "sketched"}) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;

@@ -111,8 +111,8 @@ TEST_P(HostAccess, IterationsCopyNoVectors) {
 
 TEST_P(HostAccess, OrthogonalizationsCopyNoVectors) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
-  for (const char* scheme :
-       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
+                             "pip2", "two-stage", "sketched"}) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;

@@ -12,7 +12,7 @@ class RestartLength : public EverySolver {};
 TEST_P(RestartLength, TakesMemoryForWhatASolveCanUse) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   for (int blocks : {200000, std::numeric_limits<int>::max()}) {
-    for (const char* scheme : {"single-reduce cgs2", "mgs", "two-stage"}) {
+    for (const char* scheme : {"single-reduce cgs2", "mgs", "two-stage", "sketched"}) {
       if (!takesOrthogonalization(GetParam(), scheme)) continue;
       SCOPED_TRACE(std::to_string(blocks) + ", " + scheme);
       Params p;

@@ -58,7 +58,7 @@ TEST(RoughProducts, TakeBackColumnsAndGoOnInTheSameSpace) {
   StateCache::instance().clear();
   const Outcome gmres = solve(methodOf(id::Gmres), longCycle(), rounded(12), Side::Right);
   ASSERT_TRUE(gmres.converged);
-  for (const char* scheme : {"cgs2", "mgs", "pip2", "two-stage"}) {
+  for (const char* scheme : {"cgs2", "mgs", "pip2", "two-stage", "sketched"}) {
     SCOPED_TRACE(scheme);
     StateCache::instance().clear();
     Params p = longCycle();

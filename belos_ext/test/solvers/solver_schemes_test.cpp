@@ -69,7 +69,8 @@ std::vector<Scheme> schemes() {
           {"single-reduce cgs2", "cholqr"},
           {"single-reduce mgs", "cholqr"},
           {"pip2", "cholqr"},
-          {"two-stage", "cholqr"}};
+          {"two-stage", "cholqr"},
+          {"sketched", "cholqr"}};
 }
 
 class Schemes : public EverySolver {};

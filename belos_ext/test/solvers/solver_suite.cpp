@@ -279,7 +279,8 @@ std::vector<MethodTraits> methodsWhere(bool (*is)(const MethodTraits&)) {
 bool getsStepSize(const MethodTraits& name) { return name.takes("Step Size"); }
 
 bool takesOrthogonalization(const MethodTraits& name, const std::string& scheme) {
-  return name.canonical != id::PipelinedGmres || (scheme != "pip2" && scheme != "two-stage");
+  return name.takes("Block Orthogonalization") &&
+         (name.canonical != id::PipelinedGmres || (scheme != "pip2" && scheme != "two-stage" && scheme != "sketched"));
 }
 
 std::string identifier(std::string text) {

@@ -119,6 +119,16 @@ TEST_P(CostOfVectors, IsAsDeclaredForABasisInSinglePrecision) {
   }
 }
 
+TEST_P(CostOfVectors, IsAsDeclaredForASketch) {
+  if (!takesOrthogonalization(GetParam(), "sketched")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  for (Side preconditioner : {Side::None, Side::Right}) {
+    SCOPED_TRACE(toString(preconditioner));
+    Params p;
+    p.set("Block Orthogonalization", "sketched");
+    expectDeclared(GetParam(), preconditioner, p);
+  }
+}
+
 TEST_P(CostOfVectors, IsAsDeclaredAtEveryDepth) {
   if (!GetParam().takes("Pipeline Depth")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   for (int depth : {2, 3}) {

@@ -4,6 +4,7 @@
 /// chooses one table when it first needs it.
 
 #include <cstddef>
+#include <cstdint>
 
 namespace capstan::kernels {
 
@@ -96,6 +97,9 @@ struct ChunkKernels {
   void (*singleUpdate)(ChunkMatrix<const float> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V);
   /// to = from in single precision, zero where that is below the smallest normal number.
   void (*round)(ChunkMatrix<const T> from, ChunkMatrix<float> to);
+  /// Column j of `sums` += E H D y, y of `size` numbers: the rows of X from `place` on, zero elsewhere. H: Hadamard's
+  /// matrix; D and E: signs, a bit each, 1 for minus, those of D first. `memory`: 3 size numbers.
+  void (*sketch)(ChunkMatrix<const T> X, int place, const std::uint64_t* signs, int size, T* memory, T* sums);
 };
 
 /// The table of this process, see instructionSet(). Local. \throws std::invalid_argument as that does.

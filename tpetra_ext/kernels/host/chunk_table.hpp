@@ -5,6 +5,7 @@
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/gram_chunk.hpp"
 #include "tpetra_ext/kernels/host/rows_chunk.hpp"
+#include "tpetra_ext/kernels/host/sketch_chunk.hpp"
 #include "tpetra_ext/kernels/host/update_chunk.hpp"
 #include "tpetra_ext/kernels/host/vector_chunk.hpp"
 
@@ -40,6 +41,9 @@ struct Entries {
   }
   static void round(ChunkMatrix<const T> from, ChunkMatrix<float> to) { roundChunk<T>(ref(from), ref(to)); }
   static void solve(ChunkMatrix<T> V, ChunkMatrix<const T> U) { solveChunk<T>(ref(V), ref(U)); }
+  static void sketch(ChunkMatrix<const T> X, int place, const std::uint64_t* signs, int size, T* memory, T* sums) {
+    sketchChunk<T>(ref(X), place, signs, size, memory, sums);
+  }
   static void packRows(ChunkMatrix<const T> X, T* packed) { packRowsChunk<T>(ref(X), packed); }
 };
 
@@ -64,7 +68,8 @@ constexpr ChunkKernels<T> makeTable() {
           &Entries<T>::packRows,
           &Entries<T>::singleGram,
           &Entries<T>::singleUpdate,
-          &Entries<T>::round};
+          &Entries<T>::round,
+          &Entries<T>::sketch};
 }
 
 // Constants: nothing of this instruction set runs when the library is loaded.
