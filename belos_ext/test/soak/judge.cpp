@@ -107,6 +107,9 @@ class ColumnJudge {
 
   /// Empty if the tolerance is met.
   std::string missed() const {
+    // "Absolute Tolerance" is of b - A x, and enough.
+    const Real absolute = question_.options.absoluteTolerance;
+    if (absolute > 0 && plainAfter_.value <= absolute * generous + plainAfter_.rounding) return {};
     for (const Limit& limit : limits_) {
       bool met = false;
       Real scale = 0;
