@@ -75,7 +75,8 @@ class NextMethod {
     if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     solver_->configure(options_);
     RightPreconditionedSystem<Types> right(system, scratch_.get(), between_.get());
-    begins ? solver_->solve(right, b, x, stop) : solver_->takeOver(right, b, x, stop, nullptr);
+    if (begins) return solver_->solve(right, b, x, stop);
+    solver_->takeOver(right, b, x, stop, nullptr);
   }
 
   const MethodTraits* method_ = nullptr;

@@ -126,7 +126,7 @@ struct SketchPart {
       for (int i = 0; i < height; ++i) y[i] = T(0);
       for (std::ptrdiff_t row = block.begin; row < block.end; ++row) {
         const int i = block.place + static_cast<int>(row - block.begin);
-        y[i] = signed_(number, i, X(row, column));
+        y[i] = withSign(number, i, X(row, column));
       }
       for (int h = 1; h < height; h *= 2) {
         for (int i = 0; i < height; i = (i + 1) % h == 0 ? i + 1 + h : i + 1) {
@@ -135,12 +135,12 @@ struct SketchPart {
           y[i + h] = upper - lower;
         }
       }
-      for (int i = 0; i < height; ++i) sums[i] += signed_(number, height + i, y[i]);
+      for (int i = 0; i < height; ++i) sums[i] += withSign(number, height + i, y[i]);
     }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION T signed_(std::uint64_t number, int bit, T value) const {
+  KOKKOS_INLINE_FUNCTION T withSign(std::uint64_t number, int bit, T value) const {
     const std::uint64_t word = number * static_cast<std::uint64_t>(height / 32) + static_cast<std::uint64_t>(bit / 64);
     return (sketchSigns(rows.seed, word) >> (bit % 64) & 1U) != 0 ? -value : value;
   }

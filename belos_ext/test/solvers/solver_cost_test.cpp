@@ -9,6 +9,7 @@
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -114,8 +115,7 @@ TEST_P(Cost, ReportCountsWhatMpiCounts) {
 
 TEST_P(Cost, ReportCountsWhatMpiCountsForEveryOrthogonalization) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
-  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
-                             "pip2", "two-stage", "sketched"}) {
+  for (const char* scheme : wordsOf(BlockOrthogonalization())) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;
@@ -190,8 +190,7 @@ TEST_P(Cost, AReductionIsTheOnlyThingAnIterationWaitsFor) {
 TEST_P(Cost, AReductionIsTheOnlyThingEveryOrthogonalizationWaitsFor) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   const System system = systemWithRightHandSide(grid2d(40, 40));
-  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
-                             "pip2", "two-stage", "sketched"}) {
+  for (const char* scheme : wordsOf(BlockOrthogonalization())) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -111,8 +112,7 @@ TEST_P(HostAccess, IterationsCopyNoVectors) {
 
 TEST_P(HostAccess, OrthogonalizationsCopyNoVectors) {
   if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
-  for (const char* scheme : {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
-                             "pip2", "two-stage", "sketched"}) {
+  for (const char* scheme : wordsOf(BlockOrthogonalization())) {
     if (!takesOrthogonalization(GetParam(), scheme)) continue;
     SCOPED_TRACE(scheme);
     Params p;
