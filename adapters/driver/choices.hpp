@@ -52,8 +52,8 @@ struct Wishes {
   std::optional<PreconditionerChoice> preconditioner;  ///< nothing: none was named
   PreconditionerChoice plain;      ///< the host's own of little work, which any matrix of this kind has
   PreconditionerChoice multigrid;  ///< the host's own; a choice where no preconditioner was named
-  PreconditionerChoice solver;     ///< the host's own solver, a choice where nothing was named; else it does not solve
-  bool multigridFirst = false;     ///< it begins, and limits of iterations are meant for its cycles
+  PreconditionerChoice solver;  ///< the host's own solver, a choice where no method was named; else it does not solve
+  bool multigridFirst = false;  ///< it begins, and limits of iterations are meant for its cycles
   bool symmetric = false;
   bool recurs = false;  ///< solves resemble earlier ones: steps in time, or of an iteration
   UpdatePolicy matrixUpdate, preconditionerUpdate;
@@ -76,6 +76,7 @@ struct Plan {
   std::vector<PreconditionerChoice> preconditioners;  ///< not empty
   std::vector<Way> ways;      ///< not empty; the first begins, FieldChoice decides where there are more
   Settings choice;            ///< of CAPSTAN, by which it decides: "Choice" and "Choice File"
+  bool named = false;         ///< the user has named the preconditioner: no other one goes on
   bool limitsCycles = false;  ///< limits of iterations are meant for cycles of multigrid
   SolverChoice safeSolver;    ///< the method and the preconditioner that fail least
   PreconditionerChoice safePreconditioner;

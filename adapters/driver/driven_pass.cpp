@@ -45,17 +45,17 @@ DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int
 // The host's own solver, whose x is a correction like any other. It may judge by another scale than the first
 // residual's, as OpenFOAM's do where x is not what the solve began with: then it is asked for less.
 DrivenSolve::Ending DrivenSolve::passOfHost(const Attempt& attempt, double target, int limit, double asked) {
-  double* const x = residual_.x();
-  double* const d = residual_.d();
-  const auto rows = static_cast<std::size_t>(host_.rows());
-  memory_.before.assign(x, x + rows);
-  const int made = host_.solveOwn(x, asked, limit - cost_.iterations);
+  int made = 0;
+  if (begun_) {
+    made = *begun_;
+    begun_.reset();
+  } else {
+    memory_.before.assign(residual_.x(), residual_.x() + host_.rows());
+    made = host_.solveOwn(residual_.x(), asked, limit - cost_.iterations).iterations;
+    takeCorrection();
+  }
   cost_.iterations += made;
   ++cost_.passes;
-  for (std::size_t i = 0; i < rows; ++i) {
-    d[i] = x[i] - memory_.before[i];
-    x[i] = memory_.before[i];
-  }
   constexpr double least = 0.01;  // of the target
   if (made == 0 && cost_.iterations < limit && asked > least * target)
     return passOfHost(attempt, target, limit, asked / 4);

@@ -24,6 +24,60 @@ DrivenSolve::DrivenSolve(FieldMemory& memory, HostSystem& host, const Plan& plan
 SolveCost DrivenSolve::run() {
   const double start = wallSeconds();
   prepare();
+  began_ = secondsWithoutSetUp();
+  std::optional<double> reduction;
+  if (preconditioner_->solves) reduction = leaveToHost();
+  if (!reduction) reduction = drive();
+  cost_.solveSeconds = wallSeconds() - start - cost_.setupSeconds;
+  const bool host = preconditioner_->solves;  // no deck has such a solver
+  dump_.finish(
+      agreed_.sign, cost_,
+      {host ? plan_.safeSolver : way_->solver, host ? plan_.safePreconditioner : *preconditioner_, *reduction});
+  return cost_;
+}
+
+// What a preconditioner takes that is kept for later solves is no matter of the way of this one.
+double DrivenSolve::secondsWithoutSetUp() const { return wallSeconds() - cost_.setupSeconds; }
+
+// The host's own solver, as it would be without a driver: it computes the residuals itself, and a solve of one sweep
+// takes no longer. Returns the reduction of the residual that was asked for; nothing: it has not met the tolerance, and
+// what it did is a correction to be judged like any other.
+std::optional<double> DrivenSolve::leaveToHost() {
+  boundWay();
+  memory_.before.assign(residual_.x(), residual_.x() + host_.rows());
+  const OwnEnd own = host_.solveOwn(residual_.x(), std::nullopt, limit_);
+  if (!own.met) {
+    begun_ = own.iterations;
+    takeCorrection();
+    return std::nullopt;
+  }
+  cost_.iterations = own.iterations;
+  cost_.passes = own.iterations > 0 ? 1 : 0;
+  cost_.initialResidual = own.initial;
+  cost_.finalResidual = own.last;
+  cost_.converged = true;
+  seen_.seconds = secondsWithoutSetUp() - began_;
+  seen_.iterations = own.iterations;
+  const double end = std::max(own.last, own.asked);
+  if (own.iterations > 0 && end > 0) seen_.digits = std::max(0.0, std::log10(own.initial / end));
+  choice_->saw(seen_);
+  memory_.renewal.learn(seen_.iterations, seen_.digits, seen_.seconds, true);
+  return own.initial > 0 ? own.asked / own.initial : 1;
+}
+
+// x of the host's own solver, which began with `before`.
+void DrivenSolve::takeCorrection() {
+  double* const x = residual_.x();
+  double* const d = residual_.d();
+  const auto rows = static_cast<std::size_t>(host_.rows());
+  for (std::size_t i = 0; i < rows; ++i) {
+    d[i] = x[i] - memory_.before[i];
+    x[i] = memory_.before[i];
+  }
+}
+
+// By Krylov methods and judged here. Returns the reduction of the residual that was asked for.
+double DrivenSolve::drive() {
   residual_.compute();
   const double first = residual_.norms().one;
   cost_.initialResidual = cost_.finalResidual = first / host_.scale();
@@ -39,12 +93,7 @@ SolveCost DrivenSolve::run() {
     residual_.refresh();
     host_.lastResidual(residual_.r());
   }
-  cost_.solveSeconds = wallSeconds() - start - cost_.setupSeconds;
-  const bool host = preconditioner_->solves;  // no deck has such a solver
-  dump_.finish(agreed_.sign, cost_,
-               {host ? plan_.safeSolver : way_->solver, host ? plan_.safePreconditioner : *preconditioner_,
-                first > 0 ? host_.target() / first : 1});
-  return cost_;
+  return first > 0 ? host_.target() / first : 1;
 }
 
 // Nothing is left to be done for a residual of zero, which a host may not call met: OpenFOAM's tolerances are strict.
@@ -108,7 +157,7 @@ void DrivenSolve::iterate() {
   const double first = residual_.norms().one;
   Ending ending = choice_->chooses() ? tryWay() : attempt({way_->solver, *preconditioner_});
   const bool failed = ending == Ending::Failed;
-  if (ending == Ending::Limit && choice_->chooses()) ending = goOnWithOther(ending);
+  if (ending == Ending::Limit && choice_->chooses() && !plan_.named) ending = goOnWithOther(ending);
   if (ending == Ending::Failed && kept_) {
     warn({"the solve failed with a preconditioner of an earlier one; it is renewed", "with the preconditioner renewed",
           "a renewed " + preconditioner_->name});
@@ -129,14 +178,19 @@ void DrivenSolve::iterate() {
   }
 }
 
-// The way that was chosen; where it is a trial that fails or takes too long, then the best one known.
-DrivenSolve::Ending DrivenSolve::tryWay() {
-  const bool trial = why_.trial;
-  const int most = trial ? choice_->mostIterations(number_) : 0;
+// The iterations of the way that begins. Returns whether it is a trial that ends there, though the best way would not.
+bool DrivenSolve::boundWay() {
   limit_ = limitOf(*preconditioner_);
+  if (!why_.trial) return false;
+  const int most = choice_->mostIterations(number_);
   const bool bounded = most > 0 && most < limit_;
   if (bounded) limit_ = most;
-  const bool ends = bounded || (trial && choice_->bestSolves());  // at its limit, though the best one would not
+  return bounded || choice_->bestSolves();
+}
+
+// The way that was chosen; where it is a trial that fails or takes too long, then the best one known.
+DrivenSolve::Ending DrivenSolve::tryWay() {
+  const bool trial = why_.trial, ends = boundWay();
   Ending ending = attemptAndLearn(ends);
   const bool givenUp = ending == Ending::Failed || (ending == Ending::Limit && ends);
   if (!trial || !givenUp) return ending;
@@ -152,14 +206,13 @@ DrivenSolve::Ending DrivenSolve::goOn() {
 }
 
 DrivenSolve::Ending DrivenSolve::attemptAndLearn(bool endsAtLimit) {
-  const double start = wallSeconds(), setUp = cost_.setupSeconds, first = residual_.norms().one;
+  const double first = residual_.norms().one;
   seen_ = Observation{};
   const Ending ending = attempt({way_->solver, *preconditioner_});
   // By a preconditioner that may be of another matrix: the best way is tried again with a new one.
   const bool doubted = ending == Ending::Failed && kept_;
   if (doubted && !why_.trial) return ending;
-  // What the preconditioner took that is kept for later solves is no matter of this way.
-  seen_.seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
+  seen_.seconds = secondsWithoutSetUp() - began_;
   seen_.iterations = cost_.iterations;
   seen_.digits = usefulDigits(first);
   seen_.solved = ending == Ending::Done;

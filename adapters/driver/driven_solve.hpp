@@ -6,6 +6,7 @@
 /// Cost in all-reduces, apart from the Krylov method's own: 2 before it, 1 more for a preconditioner of Trilinos.
 /// Methods of Capstan judge by the 1-norm themselves; one of Belos takes 1 more after each pass.
 
+#include <optional>
 #include <string>
 
 #include "adapters/driver/corrected_residual.hpp"
@@ -35,10 +36,15 @@ class DrivenSolve {
   enum class Ending { Done, Limit, Failed, Again };
 
   bool isMet();
+  double drive();
+  std::optional<double> leaveToHost();
+  double secondsWithoutSetUp() const;
+  void takeCorrection();
   void prepare();
   void shareAndAgree();
   void take(std::size_t way);
   void iterate();
+  bool boundWay();
   int limitOf(const PreconditionerChoice& preconditioner) const;
   Ending tryWay();
   Ending attemptAndLearn(bool endsAtLimit);
@@ -74,7 +80,9 @@ class DrivenSolve {
   int limit_;                                            // of iterations, of this solve
   bool kept_ = false;                                    // the preconditioner of Trilinos is from an earlier solve
   bool leftAsItWas_ = false, wentPartOfTheWay_ = false;  // the last pass had a larger residual at its end
-  double guessed_ = 0;  // decimal digits of the residual that initial guesses have brought
+  double began_ = 0;                                     // as secondsWithoutSetUp()
+  std::optional<int> begun_;  // iterations of the host's own solver, whose correction is yet to be judged
+  double guessed_ = 0;        // decimal digits of the residual that initial guesses have brought
 };
 
 }  // namespace capstan::driver

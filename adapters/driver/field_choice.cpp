@@ -47,10 +47,9 @@ FieldChoice::FieldChoice(const Plan& plan, const std::string& field, const Agree
       rank_(comm.getRank()),
       ranks_(agreed.ranks),
       rows_(static_cast<long long>(agreed.rows)) {
-  const bool open = plan_.preconditioners.size() > 1;
   for (const Way& way : plan_.ways) {
     const PreconditionerChoice& one = preconditioner(way);
-    if (open && one.cycle && !multigrid_) continue;
+    if (!plan_.named && one.cycle && !multigrid_) continue;
     ways_.push_back(way);
     if (std::find(groups_.begin(), groups_.end(), way.preconditioner) == groups_.end()) {
       groups_.push_back(way.preconditioner);

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,13 @@ struct Agreement {
   bool multigrid = false;  ///< the host's own can be made
 };
 
+/// How the host's own solver has ended.
+struct OwnEnd {
+  int iterations = 0;
+  bool met = false;  ///< isMet() holds for the residual of its x, not of a recurrence that may have left it
+  double initial = 0, last = 0, asked = 0;  ///< norms of the residual, and what they had to be, over scale()
+};
+
 /// Numbers of each rank whose sums over the ranks a solve needs before it begins.
 using Shares = std::array<double, 11>;
 
@@ -114,9 +122,11 @@ class HostSystem {
   /// the next call.  \param eitherSign the method takes A and M that are both negative definite, too
   virtual HostActions& actions(const PreconditionerChoice& preconditioner, bool eitherSign) = 0;
 
-  /// Solves by the host's own solver, until isMet() holds or so many iterations are done. Returns how many were done.
-  /// \param x the guess, and whatever becomes of it
-  virtual int solveOwn(double* x, double target, int maxIterations) = 0;
+  /// Solves by the host's own solver, until isMet() holds or so many iterations are done.
+  /// \param x the guess, and whatever becomes of it   \param target nothing: as without a driver, before
+  /// firstResidual() of the same x, and with what the application sees of residuals; then all of what is returned
+  /// holds, else its iterations alone
+  virtual OwnEnd solveOwn(double* x, std::optional<double> target, int maxIterations) = 0;
 
   /// Why rows() cannot hold the matrix; empty: they can. Local: ranks may differ.
   virtual std::string whyNoRows() const = 0;

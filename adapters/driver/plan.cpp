@@ -120,14 +120,16 @@ Plan makePlan(const Wishes& wishes) {
   } else {
     plan.preconditioners = {wishes.plain, wishes.multigrid};
   }
-  if (chooses && !wishes.preconditioner && wishes.solver.solves) plan.preconditioners.push_back(wishes.solver);
+  if (chooses && wishes.solver.solves) plan.preconditioners.push_back(wishes.solver);
+  plan.named = wishes.preconditioner.has_value();
   plan.limitsCycles = !wishes.preconditioner && wishes.multigridFirst;
   const Settings guessing =
       wishes.symmetric && wishes.recurs ? together(ofEarlierSolves(), wishes.settings) : wishes.settings;
   if (chooses) plan.choice = Given(wishes.settings).ofChoice(wishes.settings);
   for (std::size_t p = 0; p < plan.preconditioners.size(); ++p) {
     if (plan.preconditioners[p].solves) {
-      plan.ways.push_back(makeWay(plan.preconditioners[p].name, {}, p));
+      // It begins: what is solved in a sweep or two stays with it.
+      plan.ways.insert(plan.ways.begin(), makeWay(plan.preconditioners[p].name, {}, p));
     } else if (!chooses) {
       addNamedWay(wishes, guessing, p, plan);
     } else if (plan.preconditioners[p].cycle) {

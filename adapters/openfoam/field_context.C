@@ -46,6 +46,17 @@ bool isSteady(const Foam::polyMesh& mesh) {
 
 }  // namespace
 
+const std::string& ToleranceWords::of(double tolerance, double relTol) {
+  for (const Known& known : known_) {
+    if (known.tolerance == tolerance && known.relTol == relTol) return known.words;
+  }
+  Foam::OStringStream words;
+  words << "tolerance " << tolerance << ", relTol " << relTol;
+  if (known_.size() == most) known_.pop_front();
+  known_.push_back({tolerance, relTol, words.str()});
+  return known_.back().words;
+}
+
 std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::polyMesh* mesh,
                                            const Foam::word& field) {
   // The levels of OpenFOAM's multigrid have no name; whatever is kept for one serves any other with as many cells.

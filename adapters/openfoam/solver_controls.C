@@ -213,11 +213,18 @@ PreconditionerChoice ownPreconditioner(const std::string& name, const dictionary
 // The solver that the entry was written for, as far as what is left of it tells.
 PreconditionerChoice ownSolver(const dictionary& entry, bool symmetric, SolverControls& controls) {
   PreconditionerChoice choice;
-  if (!entry.found("smoother")) return choice;
+  const bool smooths = entry.found("smoother"), named = entry.found("preconditioner");
+  if (smooths == named) return choice;
+  // Multigrid as a preconditioner is nothing to save time on, and needs a dictionary.
+  if (named && (entry.isDict("preconditioner") || textOf(entry, "preconditioner") == "GAMG" ||
+                !isNative(textOf(entry, "preconditioner"), symmetric)))
+    return choice;
   static const std::vector<std::string> ofMultigrid{"agglomerator", "nCellsInCoarsestLevel", "mergeLevels", "nVcycles"};
   const bool told =
       std::any_of(ofMultigrid.begin(), ofMultigrid.end(), [&](const auto& key) { return entry.found(key); });
   choice.name = told || (symmetric && !entry.found("nSweeps")) ? "GAMG" : "smoothSolver";
+  if (named) choice.name = symmetric ? "PCG" : "PBiCGStab";
+  controls.ownRecurs = named;
   choice.own = SolverControls::Solver;
   choice.solves = true;
   choice.cycle = choice.name == "GAMG";

@@ -9,13 +9,18 @@
 ///     time of a digit = model(cost line, times of the machine) * correction * iterations of a digit * ratio
 ///
 /// model       cost_model.hpp. The times are measured in every solve, whatever its arm
-/// correction  measured over modelled seconds of the arm's iterations; 1 before its first solve. That one, in which
-///             vectors are allocated and bounds estimated, counts only until there is another
+/// correction  measured over modelled seconds of the arm's iterations; before its first solve the mean of the others of
+///             its group, or 1. That solve, in which vectors are allocated and bounds estimated, counts only until
+///             there is another
 /// iterations  of a digit, of the system, as those of CG or GMRES; from the solves of the best arm
 /// ratio       of the arm's iterations to these; an expectation before its first solve
 ///
 /// An application may have several preconditioners to choose among. Arms that share M are a group: the iterations of a
 /// digit and the time of M are those of the group, expectations before its first solve.
+///
+/// A solve may be so short that its time is that of its start, and tells nothing of a longer one: what such solves have
+/// taken for their digits is all that is known. As long as the best arm ends so soon none but the application's own
+/// solver is tried.
 ///
 /// So what changes in the course of a run, the load, the latency, the system, is carried to all arms without a trial
 /// of them. An arm is tried if its time may be less than that of the best, within what is not known of it, never twice
@@ -123,7 +128,7 @@ class Chooser {
   std::size_t best(std::size_t group) const { return groups_[group].best; }
   /// The best of the others, estimated; nothing where none is left or the best has not been measured.
   std::optional<std::size_t> second() const;
-  /// Estimated seconds of a digit; nothing before the first solve that tells.
+  /// Estimated seconds of a digit, or what the arm's short solves have taken; nothing before a solve that tells.
   /// \param reduction seconds of an all-reduce, in place of those that were measured
   std::optional<double> estimate(std::size_t arm, std::optional<double> reduction = std::nullopt) const;
   /// What is not known of the natural logarithm of that.
@@ -143,6 +148,10 @@ class Chooser {
   double regretSeconds() const { return regret_; }
 
  private:
+  // Spreads of logarithms: from solve to solve of an arm, and of iterations for a digit.
+  static constexpr double spreadOfSolve = 0.1, spreadOfPace = 0.06;
+  static constexpr double leastSeconds = 1e-9;  // of an iteration: a clock may show none
+
   struct Arm {
     ArmModel model;
     IterationCost iteration;  ///< of the solves expected now
@@ -153,13 +162,14 @@ class Chooser {
     double modelled = 0.0;       ///< seconds of an iteration by the model when it was measured last
     bool unsolved = false;       ///< its last solve ended at a limit
     bool failed = false;
-    int failures = 0;         ///< so far; 0 where it has failed for all systems: A or M is not symmetric
-    bool presumed = false;    ///< it has failed with another one: M is presumed not to be symmetric
-    double failedPace = 0.0;  ///< the pace of the system that it failed for; 0: not known yet
-    bool resumed = false;     ///< known from another run, and not solved by in this one
-    bool cold = false;        ///< measured once, in the first solve of the run, which makes and learns what others find
-    long notBefore = 0;       ///< the solves after which a trial may follow one that was in vain
-    int vain = 0;             ///< such trials in a row: they told nothing, or did not solve what the best arm solves
+    int failures = 0;                       ///< so far; 0 where it has failed for all systems: A or M is not symmetric
+    bool presumed = false;                  ///< it has failed with another one: M is presumed not to be symmetric
+    double failedPace = 0.0;                ///< the pace of the system that it failed for; 0: not known yet
+    double brief = 0.0, briefDigits = 0.0;  ///< of solves that were too short to tell; 0: the last one was not
+    bool resumed = false;                   ///< known from another run, and not solved by in this one
+    bool cold = false;   ///< measured once, in the first solve of the run, which makes and learns what others find
+    long notBefore = 0;  ///< the solves after which a trial may follow one that was in vain
+    int vain = 0;        ///< such trials in a row: they told nothing, or did not solve what the best arm solves
   };
 
   struct Group {
@@ -180,6 +190,10 @@ class Chooser {
   const Group& groupOf(const Arm& arm) const { return groups_[arm.model.group]; }
   MachineTimes timesWith(const Group& group) const;
   double modelSeconds(const Arm& arm, std::optional<double> reduction = std::nullopt) const;
+  /// Measured over modelled seconds: what the model leaves out is alike for all arms that share M.
+  double correctionOf(const Arm& arm) const;
+  /// Whether others that share its M have been measured.
+  bool hasKin(const Arm& arm) const;
   /// What its first solve takes beyond what later ones do, as long as it has not been made.
   double firstSeconds(const Arm& arm) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
@@ -190,6 +204,9 @@ class Chooser {
   /// Of an iteration, in products with A.
   double workOf(const Arm& arm) const;
   void takeTimes(const Arm& arm, const Observation& seen);
+  /// Times are measured for the first time: what arms took that count nothing stays, though the model was a guess.
+  /// \param before seconds of an iteration of each arm, by that guess
+  void keepMeasured(const std::vector<double>& before);
   /// \param iterations of a solve, by an arm whose ratio is 1
   void expectIterations(std::size_t group, double iterations);
   void fail(Arm& arm, const Observation& seen);
@@ -202,6 +219,7 @@ class Chooser {
   /// An arm that failed for a system may be tried again once its pace is another one.
   void forgive();
   void chooseBest();
+  static bool isMeasured(const Arm& arm) { return arm.solves > 0 || arm.brief > 0.0; }
   /// Of those that were measured; before one was, and where the best has failed, the first that is left.
   std::size_t bestOf(std::optional<std::size_t> group) const;
   /// Of the iterations of a digit: those of the group where the arm is its best one, else its own.

@@ -50,6 +50,7 @@ class ArrayHost final : public HostSystem, private HostActions {
     return {signOfA_, static_cast<double>(first_.back()), ranks_, hasMultigrid};
   }
   Norms firstResidual(double* r) override {
+    ++firstResiduals;
     multiply(guess.data(), r);
     auto sums = sumsOverRows<2>(rows(), [&](std::int64_t i, auto& sum) {
       r[i] = b[at(i)] - r[i];
@@ -79,15 +80,20 @@ class ArrayHost final : public HostSystem, private HostActions {
     return *this;
   }
 
-  int solveOwn(double* x, double target, int maxIterations) override {
+  OwnEnd solveOwn(double* x, std::optional<double> target, int maxIterations) override {
     ++ownSolves;
+    const double asked = target.value_or(tolerance_);
+    double initial = 0;
     std::vector<double> image(b.size());
     for (int sweep = 0;; ++sweep) {  // Richardson's iteration
       multiply(x, image.data());
       std::array<double, 1> norm{};
       for (std::size_t i = 0; i < b.size(); ++i) norm[0] += std::abs(b[i] - image[i]);
       sumOverRanks(norm, comm_);
-      if (!(norm[0] > ownSolverStopsAt * target) || sweep == maxIterations) return sweep;
+      if (sweep == 0) initial = norm[0];
+      if (!(norm[0] > ownSolverStopsAt * asked) || sweep == maxIterations) {
+        return {sweep, isMet(norm[0]), initial, norm[0], asked};
+      }
       for (std::size_t i = 0; i < b.size(); ++i) x[i] += ownSolverFactor * signOfA_ * (b[i] - image[i]) / diagonal();
     }
   }
@@ -122,7 +128,7 @@ class ArrayHost final : public HostSystem, private HostActions {
   bool strict = false;          ///< a tolerance is met below it alone, as OpenFOAM has it
   double ownSolverStopsAt = 1;  ///< times the target
   double ownSolverFactor = 1;   ///< of a correction; one that is large makes it diverge
-  int ownSolves = 0;
+  int ownSolves = 0, firstResiduals = 0;
   mutable std::vector<std::string> warnings, notes;
   mutable int valuesTaken = 0;
 

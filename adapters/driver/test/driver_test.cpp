@@ -292,6 +292,51 @@ TEST(Driver, SolvesByTheBestOneWhereATrialFails) {
   EXPECT_EQ(taken.preconditioners.back(), "diagonal");
 }
 
+// Fields of transport are often solved in a sweep: what a driver does around it would take longer.
+TEST(Driver, LeavesWhatTakesASweepToTheHostsOwnSolver) {
+  for (const bool named : {false, true}) {
+    const auto driver = makeDriver();
+    auto asked = wishes(named ? std::optional(own("diagonal", Diagonal)) : std::nullopt);
+    asked.solver = own("sweeps", 4);
+    asked.solver.solves = true;
+    const auto plan = makePlan(asked);
+    for (int solve = 0; solve < 20; ++solve) {
+      ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance);
+      host.shift = 1e10;
+      Solved solved(host);
+      const auto cost = solved.with(*driver, plan);
+      EXPECT_EQ(cost.method, "sweeps");
+      EXPECT_EQ(cost.iterations, 1);
+      EXPECT_TRUE(cost.converged);
+      EXPECT_GT(cost.initialResidual, tolerance);
+      EXPECT_LE(cost.finalResidual, tolerance);
+      EXPECT_EQ(host.ownSolves, 1);
+      EXPECT_EQ(host.firstResiduals, 0) << "the solver has computed it";
+      EXPECT_EQ(cost.checks, 1) << "what the ranks agree on";
+      EXPECT_LE(solved.residual(), tolerance);
+    }
+  }
+}
+
+// Where the user has named a preconditioner nothing else goes on beyond the limit.
+TEST(Driver, EndsAtTheLimitWhereThePreconditionerIsNamed) {
+  constexpr int limit = 3;
+  const auto driver = makeDriver();
+  auto asked = wishes(own("diagonal", Diagonal));
+  asked.solver = own("sweeps", 4);
+  asked.solver.solves = true;
+  const auto plan = makePlan(asked);
+  for (int solve = 0; solve < 6; ++solve) {
+    ArrayHost host(ArrayHost::facts(limit), rowsOfRank, 1, tolerance);
+    Solved solved(host);
+    const auto cost = solved.with(*driver, plan);
+    EXPECT_FALSE(cost.converged);
+    EXPECT_EQ(cost.iterations, limit);
+    EXPECT_LE(cost.finalResidual, cost.initialResidual);
+    EXPECT_LE(solved.residual(), cost.initialResidual);
+  }
+}
+
 TEST(Driver, TriesTheHostsOwnSolverAndTrustsNoneOfItsWords) {
   constexpr double good = 1, diverging = 3;
   for (const double factor : {good, diverging}) {

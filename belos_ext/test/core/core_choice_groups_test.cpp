@@ -118,6 +118,79 @@ TEST(ChooserGroups, BeginTheirTrialsWithTheReference) {
   }
 }
 
+/// The machine's costly M is the application's own solver, which counts nothing and begins.
+Machine withReference(double iterations, double seconds) {
+  Machine machine;
+  machine.groups = {{3, 2, 1.2, 2, 2}, {3, 2, 0.8, 1, 4}};
+  for (ArmModel& arm : machine.arms) arm.group = 1 - arm.group;
+  std::rotate(machine.arms.begin(), machine.arms.begin() + 2, machine.arms.end());
+  machine.arms[0].reference = true;
+  machine.few = iterations;
+  machine.costly = seconds / iterations;
+  return machine;
+}
+
+Observation brief(double seconds, double digits = 1) {
+  Observation seen;
+  seen.seconds = seconds;
+  seen.iterations = 1;
+  seen.digits = digits;
+  return seen;
+}
+
+TEST(ChooserGroups, StayWithTheReferenceWhereASweepSolves) {
+  Chooser chooser = withReference(1, 40e-6).chooser();
+  for (int k = 0; k < 100; ++k) {
+    EXPECT_EQ(chooser.choose(), 0U) << "nothing is to be gained";
+    chooser.learn(0, brief(40e-6));
+  }
+  EXPECT_EQ(chooser.trials(), 0);
+}
+
+// Of what takes one iteration the time for what it gained is all that is known; it is compared, and not tried again and
+// again.
+TEST(ChooserGroups, CompareShortSolvesByWhatTheyTake) {
+  for (const bool faster : {true, false}) {
+    Chooser chooser = withReference(4, 40e-6).chooser();
+    int others = 0;
+    for (int k = 0; k < 200; ++k) {
+      const std::size_t arm = chooser.choose();
+      Observation seen = brief(arm == 0 ? 40e-6 : faster ? 20e-6 : 80e-6);
+      if (arm == 0) seen.iterations = 4;
+      others += arm == 0 ? 0 : 1;
+      chooser.learn(arm, seen);
+    }
+    EXPECT_EQ(chooser.best() != 0U, faster);
+    if (faster) {
+      EXPECT_GE(others, 180);
+    } else {
+      EXPECT_LE(others, 6);
+    }
+  }
+}
+
+// It was measured when the times of the machine were a guess from its own seconds.
+TEST(ChooserGroups, KeepWhatTheReferenceTookWhereTimesAreMeasured) {
+  Machine machine = withReference(8, 400e-6);
+  Chooser chooser = machine.chooser();
+  Observation first;
+  first.seconds = 400e-6;
+  first.iterations = 8;
+  first.digits = 8;
+  chooser.learn(0, first);
+  EXPECT_NEAR(*chooser.estimate(0), 50e-6, 1e-9);
+  Observation other;
+  other.products = other.preconditioners = other.reductions = 100;
+  other.iterations = 100;
+  other.digits = 8;
+  other.productSeconds = 100 * product;
+  other.preconditionerSeconds = 100 * 2e-6;
+  other.kernelSeconds = 100 * 100 * pass;
+  other.seconds = 100 * (product + 2e-6 + 100 * pass);
+  chooser.learn(1, other);
+  EXPECT_NEAR(*chooser.estimate(0), 50e-6, 1e-9);
+}
+
 TEST(ChooserGroups, KeepTheirTimesOfM) {
   Machine machine;
   Chooser chooser = machine.chooser();
