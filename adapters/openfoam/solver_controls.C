@@ -419,9 +419,6 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   // A low limit is one for multigrid, or for the sweeps of a smoother.
   constexpr Foam::label low = 100;
   wishes.multigridFirst = wishes.solver.solves ? wishes.solver.cycle : valueOr<Foam::label>(dict, "maxIter", low) < low;
-  remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
-                        : wishes.multigridFirst ? wishes.multigrid
-                                                : wishes.plain);
   if (dict.found("caching")) {
     const dictionary& caching = dict.subDict("caching");
     warnUnknown(caching, {"matrix", "preconditioner"});
@@ -437,6 +434,13 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
     controls.plan = trilinos().plan(wishes);
   } catch (const std::invalid_argument& error) {
     fail(dict, error.what());
+  }
+  const auto& choices = controls.plan.preconditioners;
+  const bool usesAll = std::any_of(choices.begin(), choices.end(), [](const auto& choice) { return choice.solves; });
+  if (!usesAll) {
+    remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
+                          : wishes.multigridFirst ? wishes.multigrid
+                                                  : wishes.plain);
   }
   return controls;
 }

@@ -217,12 +217,16 @@ class Entries(unittest.TestCase):
             self.assertEqual({row[2] for row in self.summary(log) if row[0] == "p"}, {"GAMG"})
 
     def test_one_changed_word(self):
-        """What the old solver's entry held is used by the preconditioner, or told; and the solve is OpenFOAM's multigrid."""
+        """The old solver begins, with what its entry held; what nothing reads is told where a method is named."""
         old = "smoother GaussSeidel; nCellsInCoarsestLevel 20; cacheAgglomeration yes; agglomerator faceAreaPair; mergeLevels 1;"
         log = self.accepted("one-word", old + " summary yes;")
         self.assertNotIn("does not know", log)
-        self.assertIn(("p", "capstan_gmres", "GAMG"), self.summary(log))
-        log = self.accepted("one-word-smooth", "smoother symGaussSeidel; nSweeps 2; summary yes;")
+        self.assertIn(("p", "GAMG", "GAMG"), self.summary(log))
+        smooth = "smoother symGaussSeidel; nSweeps 2; summary yes;"
+        log = self.accepted("one-word-smooth", smooth)
+        self.assertNotIn("belong to other solvers of OpenFOAM", log)
+        self.assertIn(("p", "smoothSolver", "smoothSolver"), self.summary(log))
+        log = self.accepted("named-smooth", "method capstan_cg; preconditioner DIC; " + smooth)
         self.assertEqual(log.count("smoother, nSweeps belong to other solvers of OpenFOAM"), 1)
         self.assertIn(("p", "capstan_cg", "DIC"), self.summary(log))
 

@@ -46,6 +46,7 @@ PRECONDITIONERS = {
     "boomeramg": ("boomeramg", "{ preconditioner boomeramg; strong_threshold 0.5; }"),
 }
 # The deck's tests try BoomerAMG with all of them.
+OWN = ("PCG", "PBiCGStab")  # which an entry with a preconditioner was written for
 WITH_BOOMERAMG = ("capstan_cg", "capstan_pipelined_cg", "capstan_sstep_gmres")
 
 
@@ -56,8 +57,8 @@ def entry(field, method, preconditioner, parameters):
 
 
 def names(method):
-    """Those under which its solves are printed: of CAPSTAN those of the methods that it chooses."""
-    return sorted(set(METHODS) - {"capstan_auto"}) if method == "capstan_auto" else [method]
+    """Those under which its solves are printed: of CAPSTAN those of the methods that it chooses, and of OpenFOAM's own solvers."""
+    return sorted(set(METHODS) - {"capstan_auto"}) + list(OWN) if method == "capstan_auto" else [method]
 
 
 def folder(name):
@@ -91,7 +92,7 @@ class Methods(unittest.TestCase):
         for solve in solves:
             self.assertIn(solve.solver, names(method if solve.field == "p" else for_u))
             self.assertLess(solve.final, TOLERANCE, solve.field)
-        rows = re.findall(rf"^p +({'|'.join(names(method))}) +{p_preconditioner} +(\d+) +0 ", log, re.MULTILINE)
+        rows = re.findall(rf"^p +({'|'.join(names(method))}) +(?:{'|'.join((p_preconditioner, *OWN))}) +(\d+) +0 ", log, re.MULTILINE)
         self.assertEqual(sum(int(count) for _, count in rows), 6, "solves of p in the summary:\n" + log[-2000:])
         for field in ("p", "U"):
             self.assertLess(foam.field_difference(case, self.reference, field, RANKS), AGREEMENT, field)
