@@ -230,6 +230,13 @@ class Entries(unittest.TestCase):
         self.assertEqual(log.count("smoother, nSweeps belong to other solvers of OpenFOAM"), 1)
         self.assertIn(("p", "capstan_cg", "DIC"), self.summary(log))
 
+    def test_multigrid_that_keeps_no_levels(self):
+        """The solver GAMG deletes those of the mesh: no preconditioner GAMG may live beside it."""
+        log = self.accepted("no-levels", "smoother GaussSeidel; cacheAgglomeration no; maxIter 2; tolerance 1e-11; summary yes;")
+        both = {row[1] for row in self.summary(log) if row[0] == "p"}
+        self.assertIn("GAMG", both)
+        self.assertTrue(both & {"capstan_gmres", "capstan_cg"}, "no trial was made")
+
     def test_coupling_that_only_openfoam_knows(self):
         """The product is OpenFOAM's own, so that any coupled patch works; an assembled matrix knows some."""
         log = self.accepted("ami-native", "method capstan_cg; preconditioner DIC; tolerance 1e-8;", coupling="cyclicAMI",
