@@ -4,7 +4,8 @@
 /// One solve of one field: a Krylov method on the application's own product, and what is done where it fails.
 ///
 /// Cost in all-reduces, apart from the Krylov method's own: 2 before it, 1 more for a preconditioner of Trilinos.
-/// Methods of Capstan judge by the 1-norm themselves; one of Belos takes 1 more after each pass.
+/// Methods of Capstan judge by the 1-norm themselves; one of Belos takes 1 more after each pass. 1 before the host's
+/// own solver, and none after it where it meets the tolerance.
 
 #include <optional>
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "belos_ext/choice/chooser.hpp"
@@ -49,7 +50,9 @@ void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   }
   const bool first = !std::exchange(timed_, true);
   std::vector<double> before;
-  for (const Arm& one : arms_) before.push_back(first ? modelSeconds(one) : 0.0);
+  if (first)
+    std::transform(arms_.begin(), arms_.end(), std::back_inserter(before),
+                   [this](const Arm& one) { return modelSeconds(one); });
   average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
   if (seen.preconditioners > 0) {
     average(group.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners),
